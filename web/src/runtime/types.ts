@@ -1,0 +1,87 @@
+// The public face of the runtime: what a page, the verify page and other people's pages see.
+import type { Contract } from '../shared/contract';
+
+export type Backend = 'wasm' | 'webgpu';
+
+/** What was asked for, what runs, and why that. */
+export interface Ran {
+  readonly variant: string;
+  readonly backend: Backend;
+  readonly threads: number;
+  readonly asked: { readonly variant: string | null; readonly backend: Backend | null; readonly threads: number | null };
+  readonly why: string;
+}
+
+export interface Answer {
+  readonly index: number;
+  readonly label: string;
+  readonly score: number;
+}
+
+/** A decoded input: raw bytes of the model's input tensor (batch 1), as the contract's decoder gives them. */
+export interface DecodedTensor {
+  readonly name: string;
+  readonly dtype: 'uint8';
+  readonly shape: readonly number[];
+  readonly data: Uint8Array;
+}
+
+export interface Prediction {
+  /** Best first, `top_k` of the contract. */
+  readonly answers: readonly Answer[];
+  /** False below the contract's threshold. */
+  readonly sure: boolean;
+  readonly ran: Ran;
+  readonly timing: { readonly decodeMs: number; readonly runMs: number; readonly totalMs: number };
+  /** What the model saw: for the server's second opinion, and for the curious. */
+  readonly tensor: DecodedTensor;
+  /** Every probability, in label order. */
+  readonly probabilities: Float32Array;
+}
+
+export type Progress =
+  | { readonly stage: 'contract' }
+  | { readonly stage: 'download'; readonly doneBytes: number; readonly totalBytes: number; readonly fraction: number; readonly fromStore: boolean }
+  | { readonly stage: 'compile' }
+  | { readonly stage: 'ready' };
+
+export interface LoadOptions {
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+  /** Default: what the contract calls best for the backend. */
+  readonly variant?: string;
+  /** Default: wasm (choosing by proof on the device comes later). */
+  readonly backend?: Backend;
+  /** Default: as many as the device has cores, at most 4; 1 without cross-origin isolation. */
+  readonly threads?: number;
+  /** Only for verify: run what has no evidence yet. */
+  readonly allowUnverified?: boolean;
+}
+
+export interface LoadReport {
+  /** Milliseconds: whole load, of it download and session creation. */
+  readonly loadMs: number;
+  readonly downloadMs: number;
+  readonly compileMs: number;
+  readonly downloadedBytes: number;
+  readonly modelBytes: number;
+  readonly fromStore: boolean;
+  /** Whole and verified in the store, so it works without a network. `why` when not. */
+  readonly availableOffline: boolean;
+  readonly why: string;
+}
+
+/** A picture or drawing: a file, an encoded blob, or raw pixels (RGBA, not premultiplied). */
+export type Picture = Blob | ImageData;
+
+export interface Model {
+  readonly contract: Contract;
+  readonly ran: Ran;
+  readonly report: LoadReport;
+  predict(input: Picture, options?: { readonly signal?: AbortSignal }): Promise<Prediction>;
+  /** Run an input tensor that is decoded already (golden examples, another decoder). */
+  predictTensor(data: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Prediction>;
+  /** Decode only: the bytes that the model would see. */
+  decode(input: Picture): Promise<DecodedTensor>;
+  close(): Promise<void>;
+}
