@@ -1,0 +1,1 @@
+"""The routes: the page, the version files, the inference protocol."""

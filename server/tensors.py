@@ -1,0 +1,136 @@
+"""Tensors of the Open Inference Protocol: names of types, JSON lists and raw bytes to arrays."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from export.contract import Datatype, Tensor
+from server.errors import BadRequest, NotANumber
+
+Array = NDArray[np.generic]
+
+# The protocol's name and the layout on the wire (little-endian) of each type of a contract.
+DATATYPES: dict[Datatype, tuple[str, np.dtype[Any]]] = {
+    "uint8": ("UINT8", np.dtype("u1")),
+    "int32": ("INT32", np.dtype("<i4")),
+    "int64": ("INT64", np.dtype("<i8")),
+    "float32": ("FP32", np.dtype("<f4")),
+}
+
+
+def datatype(tensor: Tensor) -> str:
+    """The protocol's name of the tensor's type."""
+    return DATATYPES[tensor.dtype][0]
+
+
+def shape(tensor: Tensor) -> list[int]:
+    """The tensor's shape with -1 for every dimension that is not fixed."""
+    return [size if isinstance(size, int) else -1 for size in tensor.shape or []]
+
+
+def check_declared(tensor: Tensor, got_type: str, got: Sequence[int], *, max_batch: int) -> None:
+    """Raises BadRequest, naming tensor, got and expected, unless type and shape fit."""
+    name = quoted(tensor.name)
+    if got_type != datatype(tensor):
+        raise BadRequest(
+            f"input {name}: datatype is {quoted(got_type)}, expected {datatype(tensor)}"
+        )
+    expected = shape(tensor)
+    fits = len(got) == len(expected) and all(
+        size >= 1 and want in (-1, size) for size, want in zip(got, expected, strict=True)
+    )
+    if not fits:
+        raise BadRequest(
+            f"input {name}: shape is {listed(got)}, expected {expected} (-1: 1 or more)"
+        )
+    if expected[:1] == [-1] and got[0] > max_batch:
+        raise BadRequest(f"input {name}: batch is {got[0]}, limit {max_batch}")
+
+
+def from_bytes(tensor: Tensor, got: Sequence[int], raw: bytes | memoryview) -> Array:
+    """The array whose little-endian, row-major bytes are `raw`; its declaration is checked."""
+    dtype = DATATYPES[tensor.dtype][1]
+    expected = math.prod(got) * dtype.itemsize
+    if len(raw) != expected:
+        raise BadRequest(
+            f"input {quoted(tensor.name)}: {len(raw)} bytes of data,"
+            f" expected {expected} for {datatype(tensor)} {list(got)}"
+        )
+    return np.frombuffer(raw, dtype=dtype).reshape(got)
+
+
+def from_json(tensor: Tensor, got: Sequence[int], data: Sequence[object]) -> Array:
+    """The array of a JSON list, flat or nested as the shape; its declaration is checked."""
+    name = quoted(tensor.name)
+    values = _flat(name, list(got), data)
+    dtype = DATATYPES[tensor.dtype][1]
+    allowed = {int} if dtype.kind in "iu" else {int, float}
+    if not set(map(type, values)) <= allowed:
+        at, value = next((i, v) for i, v in enumerate(values) if type(v) not in allowed)
+        raise BadRequest(f"input {name}: value {at} is {quoted(value)}, no {datatype(tensor)}")
+    try:
+        with np.errstate(over="ignore"):
+            array: Array = np.array(values, dtype=dtype)
+    except OverflowError as error:
+        raise BadRequest(f"input {name}: a value is out of range for {datatype(tensor)}") from error
+    if dtype.kind == "f" and not np.isfinite(array).all():
+        raise BadRequest(f"input {name}: a value is out of range for {datatype(tensor)}")
+    return array.reshape(got)
+
+
+def to_json(tensor: Tensor, array: Array) -> list[object]:
+    """The array's values, flat. Raises NotANumber where JSON has no such value."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        count = int((~np.isfinite(array)).sum())
+        raise NotANumber(
+            f"output {quoted(tensor.name)}: {count} of {array.size} values are NaN or Infinity,"
+            ' which JSON cannot carry; ask for this output with "binary_data": true'
+        )
+    values: list[object] = array.ravel().tolist()
+    return values
+
+
+def to_bytes(tensor: Tensor, array: Array) -> bytes:
+    """The array's values, row-major and little-endian."""
+    return array.astype(DATATYPES[tensor.dtype][1], copy=False).tobytes()
+
+
+def quoted(value: object) -> str:
+    """A value from outside, made short and harmless for a message."""
+    try:
+        text = json.dumps(value)
+    except (ValueError, RecursionError):
+        text = "a value"
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def listed(sizes: Sequence[int]) -> str:
+    """A shape from outside, made short for a message."""
+    return quoted(list(sizes[:16]))
+
+
+def _flat(name: str, sizes: list[int], data: Sequence[object]) -> Sequence[object]:
+    expected = math.prod(sizes)
+    if len(sizes) < 2 or not any(type(value) is list for value in data):
+        return _counted(name, expected, data)
+    level: Sequence[object] = data
+    for depth, size in enumerate(sizes[1:], start=1):
+        _counted(name, math.prod(sizes[:depth]), level)
+        lists = [value for value in level if isinstance(value, list) and len(value) == size]
+        if len(lists) != len(level):
+            raise BadRequest(f"input {name}: data is not nested as its shape {sizes}")
+        level = list(chain.from_iterable(lists))
+    return _counted(name, expected, level)
+
+
+def _counted(name: str, expected: int, values: Sequence[object]) -> Sequence[object]:
+    if len(values) != expected:
+        raise BadRequest(f"input {name}: {len(values)} values of data, expected {expected}")
+    return values
