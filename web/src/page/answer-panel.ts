@@ -1,0 +1,234 @@
+// The answer: the best label large, all labels as bars, and how it was reached. Says "not sure"
+// where the contract says so. Screen readers hear the best answer once it has settled.
+
+import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
+import type { Prediction } from '../runtime';
+import type { Contract } from '../shared/contract';
+import * as format from './format';
+import type { Refusal } from './refusal';
+import './refusal-note';
+import { shared } from './styles';
+
+export type AnswerState =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'working' }
+  | { readonly kind: 'answered'; readonly prediction: Prediction }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** An answer that stands this long is worth saying aloud; a hand in motion changes it sooner. */
+const SETTLED_MS = 700;
+
+export class AnswerPanel extends LitElement {
+  static override properties = {
+    state: { attribute: false },
+    contract: { attribute: false },
+    invitation: { type: String },
+    said: { state: true },
+  };
+  declare state: AnswerState;
+  declare contract: Contract | null;
+  declare invitation: string;
+  declare said: string;
+
+  #settle = 0;
+
+  constructor() {
+    super();
+    this.state = { kind: 'empty' };
+    this.contract = null;
+    this.invitation = '';
+    this.said = '';
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#settle);
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has('state')) return;
+    clearTimeout(this.#settle);
+    this.#settle = window.setTimeout(() => {
+      this.said = this.#spoken();
+    }, SETTLED_MS);
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has('state') && this.state.kind === 'answered') this.#showSeen(this.state.prediction);
+  }
+
+  override render() {
+    return html`${this.#body()}<p class="unseen" role="status">${this.said}</p>`;
+  }
+
+  #body() {
+    const { state } = this;
+    switch (state.kind) {
+      case 'empty':
+        return html`<p class="empty soft">${this.invitation}</p>`;
+      case 'working':
+        return html`<p class="empty soft">Working on it</p>`;
+      case 'answered':
+        return this.#answered(state.prediction);
+      case 'refused':
+        return html`<lw-refusal-note .refusal=${state.refusal}></lw-refusal-note>`;
+      default:
+        return state satisfies never;
+    }
+  }
+
+  #answered(prediction: Prediction) {
+    const [best] = prediction.answers;
+    const { ran, timing, sure } = prediction;
+    return html`
+      <div class="answered ${sure ? 'sure' : 'unsure'}">
+        <div class="head">
+          <div>
+            <p class="best">${sure ? best?.label : 'Not sure'}</p>
+            ${sure ? nothing : html`<p class="small">${this.#doubt(best?.label ?? '', best?.score ?? 0)}</p>`}
+          </div>
+          <figure>
+            <canvas class="seen" role="img" aria-label="The input as the model saw it"></canvas>
+            <figcaption class="small soft">as the model saw it</figcaption>
+          </figure>
+        </div>
+        <ol aria-label="Answers, best first">
+          ${prediction.answers.map(
+            ({ label, score }) => html`
+              <li>
+                <span class="label">${label}</span>
+                <svg width="100%" height="16" aria-hidden="true">
+                  <rect class="rail" width="100%" height="16"></rect>
+                  <rect class="score" width="${score * 100}%" height="16"></rect>
+                </svg>
+                <span class="value">${format.percent(score)}</span>
+              </li>
+            `,
+          )}
+        </ol>
+        <p class="small soft">
+          ${format.duration(timing.totalMs)} on this device: ${ran.backend},
+          ${ran.threads} ${ran.threads === 1 ? 'thread' : 'threads'}, ${ran.variant}
+        </p>
+      </div>
+    `;
+  }
+
+  #doubt(label: string, score: number): string {
+    const limit = this.contract?.decision.ask_a_person_below ?? 0;
+    return `Best guess: ${label} at ${format.percent(score)}. Below ${format.percent(limit)} this model is not to be relied on; ask a person.`;
+  }
+
+  #spoken(): string {
+    if (this.state.kind !== 'answered') return '';
+    const { answers, sure } = this.state.prediction;
+    const best = answers[0];
+    if (best === undefined) return '';
+    return `${sure ? 'Answer' : 'Not sure, best guess'}: ${best.label}, ${format.percent(best.score)}`;
+  }
+
+  /** Paint the input tensor itself: what is shown here is what the model was given. */
+  #showSeen({ tensor }: Prediction): void {
+    const canvas = this.renderRoot.querySelector<HTMLCanvasElement>('canvas.seen');
+    const [, height = 0, width = 0, channels = 1] = tensor.shape;
+    if (canvas === null || height === 0 || width === 0) return;
+    canvas.width = width;
+    canvas.height = height;
+    const pixels = new ImageData(width, height);
+    for (let i = 0; i < width * height; i++) {
+      for (let c = 0; c < 3; c++) {
+        pixels.data[4 * i + c] = tensor.data[channels * i + (channels === 1 ? 0 : c)] ?? 0;
+      }
+      pixels.data[4 * i + 3] = 255;
+    }
+    canvas.getContext('2d')?.putImageData(pixels, 0, 0);
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host {
+        container-type: inline-size;
+      }
+      .empty {
+        display: grid;
+        align-items: center;
+        min-height: 96px;
+      }
+      .answered {
+        display: grid;
+        gap: 16px;
+      }
+      .head {
+        display: flex;
+        justify-content: space-between;
+        align-items: flex-start;
+        gap: 16px;
+        min-height: 88px;
+      }
+      .best {
+        font-size: var(--large);
+        font-weight: 600;
+        line-height: 1.25;
+        letter-spacing: -0.02em;
+        color: var(--accent);
+        overflow-wrap: anywhere;
+      }
+      .unsure .best {
+        color: var(--ink);
+      }
+      figure {
+        flex: none;
+        text-align: right;
+      }
+      .seen {
+        width: 56px;
+        height: 56px;
+        border-radius: 2px;
+        image-rendering: pixelated;
+      }
+      ol {
+        display: grid;
+        grid-template-columns: fit-content(45%) 1fr auto;
+        gap: 8px 16px;
+      }
+      li {
+        display: grid;
+        grid-column: 1 / -1;
+        grid-template-columns: subgrid;
+        align-items: center;
+      }
+      li:first-child {
+        font-weight: 600;
+      }
+      svg {
+        display: block;
+      }
+      .rail {
+        fill: var(--line);
+      }
+      .score {
+        fill: var(--accent);
+        transition: width var(--motion);
+      }
+      li:not(:first-child) .score,
+      .unsure .score {
+        fill: var(--edge);
+      }
+      .value {
+        text-align: right;
+        min-width: 8ch;
+      }
+      .label {
+        overflow-wrap: anywhere;
+      }
+      @container (max-width: 400px) {
+        ol.long {
+          grid-template-columns: 1fr auto;
+        }
+      }
+    `,
+  ];
+}
+
+customElements.define('lw-answer-panel', AnswerPanel);

@@ -1,0 +1,92 @@
+// Evidence in words: one line for the model's page, names and values for the table.
+
+import type { Evidence, Measurement } from '../shared/evidence';
+import * as format from './format';
+
+export const WHAT: Readonly<Record<Measurement['what'], string>> = {
+  accuracy: 'Right answers',
+  accuracy_loss_points: 'Right answers lost',
+  differing_input_bytes: 'Differing bytes of the input',
+  label_agreement: 'Same best label as the judge',
+  max_difference: 'Largest difference of a probability',
+  size_mb: 'Size',
+  size_vs_fp32: 'Size against fp32',
+  time_vs_fp32: 'Time against fp32',
+  median_ms: 'Median time of a run',
+};
+
+export const WHERE: Readonly<Record<Measurement['where'], string>> = {
+  publication: 'Files',
+  'python-cpu': 'Python, CPU',
+  'chromium-wasm-1-thread': 'Browser, wasm, 1 thread',
+  'chromium-wasm-2-threads': 'Browser, wasm, 2 threads',
+  'chromium-webgpu': 'Browser, WebGPU',
+};
+
+/** A measured value or a limit, with its unit. */
+export function valueOf(what: Measurement['what'], value: number): string {
+  switch (what) {
+    case 'accuracy':
+    case 'label_agreement':
+      return format.percent(value, 2);
+    case 'accuracy_loss_points':
+      return `${value.toFixed(2)} points`;
+    case 'differing_input_bytes':
+      return `${format.count(value)} ${value === 1 ? 'byte' : 'bytes'}`;
+    case 'max_difference':
+      return format.difference(value);
+    case 'size_mb':
+      return `${value.toFixed(value < 1 ? 3 : 1)} MB`;
+    case 'size_vs_fp32':
+    case 'time_vs_fp32':
+      return `${value.toFixed(2)} times`;
+    case 'median_ms':
+      return format.duration(value);
+    default:
+      return what satisfies never;
+  }
+}
+
+export interface Judged {
+  readonly limits: number;
+  readonly held: number;
+}
+
+export function judged(measurements: readonly Measurement[]): Judged {
+  const limited = measurements.filter(({ passed }) => passed !== null && passed !== undefined);
+  return { limits: limited.length, held: limited.filter(({ passed }) => passed === true).length };
+}
+
+/** "2,000 of 2,000 inputs equal byte for byte; 99.9 % of answers as the judge's." Only what was measured. */
+export function summary({ measurements }: Evidence, variant: string | null): string {
+  const { limits, held } = judged(measurements);
+  const parts = [inputs(measurements), agreement(measurements, variant), `${held} of ${limits} limits held`];
+  return parts.filter(part => part !== null).join('; ');
+}
+
+function inputs(measurements: readonly Measurement[]): string | null {
+  const equal = widest(
+    measurements.filter(({ what, where }) => what === 'differing_input_bytes' && inBrowser(where)),
+  );
+  if (equal === null) return null;
+  const differ =
+    equal.value === 0 ? 'equal byte for byte' : `with ${format.count(equal.value)} differing bytes`;
+  return `${format.count(equal.count)} input tensors ${differ} in the browser`;
+}
+
+function agreement(measurements: readonly Measurement[], variant: string | null): string | null {
+  const own = measurements.filter(({ what, where }) => what === 'label_agreement' && inBrowser(where));
+  const agreed = widest(own.filter(m => variant === null || m.variant === variant));
+  if (agreed === null) return null;
+  return `${format.percent(agreed.value, 2)} of ${format.count(agreed.count)} answers as the judge's`;
+}
+
+const inBrowser = (where: Measurement['where']): boolean => where.startsWith('chromium');
+
+/** The one over most inputs; of several such the worst counts not here, the table shows them all. */
+function widest(measurements: readonly Measurement[]): Measurement | null {
+  return measurements.reduce<Measurement | null>(
+    (best, m) => (m.count > (best?.count ?? 0) ? m : best),
+    null,
+  );
+}

@@ -1,0 +1,274 @@
+// The input: a pad to draw on where the model reads drawings, and pictures by file, drop, paste or
+// sample for every model. Tells the page what was given; knows nothing of models.
+
+import { css, html, LitElement, nothing } from 'lit';
+import type { Example } from '../shared/contract';
+import './drawing-pad';
+import * as format from './format';
+import { clear, picture as pictureIcon, undo } from './icons';
+import './picture-view';
+import './sample-strip';
+import { DARK_ON_LIGHT, LIGHT_ON_DARK } from './strokes';
+import { buttons, shared } from './styles';
+
+export type Given =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'drawing'; readonly pixels: () => ImageData }
+  | { readonly kind: 'picture'; readonly blob: Blob };
+
+interface Chosen {
+  readonly blob: Blob;
+  readonly name: string;
+  readonly sample: string;
+}
+
+const ACCEPTED = 'image/jpeg,image/png,image/webp';
+
+export class InputPanel extends LitElement {
+  static override properties = {
+    kind: { type: String },
+    ink: { type: String },
+    samples: { attribute: false },
+    base: { attribute: false },
+    chosen: { state: true },
+    measured: { state: true },
+    over: { state: true },
+    strokes: { state: true },
+  };
+  declare kind: 'drawing' | 'image';
+  declare ink: 'light-on-dark' | 'dark-on-light' | 'auto';
+  declare samples: readonly Example[];
+  declare base: URL | null;
+  declare chosen: Chosen | null;
+  declare measured: string;
+  declare over: boolean;
+  declare strokes: number;
+
+  constructor() {
+    super();
+    this.kind = 'drawing';
+    this.ink = 'auto';
+    this.samples = [];
+    this.base = null;
+    this.chosen = null;
+    this.measured = '';
+    this.over = false;
+    this.strokes = 0;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener('paste', this.#paste);
+    document.addEventListener('keydown', this.#keys);
+    document.addEventListener('dragover', this.#dragOver);
+    document.addEventListener('dragleave', this.#dragLeave);
+    document.addEventListener('drop', this.#drop);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener('paste', this.#paste);
+    document.removeEventListener('keydown', this.#keys);
+    document.removeEventListener('dragover', this.#dragOver);
+    document.removeEventListener('dragleave', this.#dragLeave);
+    document.removeEventListener('drop', this.#drop);
+  }
+
+  override render() {
+    const drawing = this.kind === 'drawing';
+    const empty = this.chosen === null && this.strokes === 0;
+    return html`
+      <h2>${drawing ? 'Draw' : 'Picture'}</h2>
+      <div class="well ${this.over ? 'over' : ''} ${this.chosen ? 'filled' : ''} ${drawing ? 'square' : ''}">
+        ${
+          drawing
+            ? html`<lw-drawing-pad
+              ?hidden=${this.chosen !== null}
+              .inks=${this.ink === 'light-on-dark' ? LIGHT_ON_DARK : DARK_ON_LIGHT}
+              @ink=${this.#drawn}
+            ></lw-drawing-pad>`
+            : nothing
+        }
+        ${
+          this.chosen
+            ? html`<lw-picture-view
+              .picture=${this.chosen.blob}
+              .name=${this.chosen.name}
+              @measured=${(event: CustomEvent<string>) => {
+                this.measured = event.detail;
+              }}
+            ></lw-picture-view>`
+            : drawing
+              ? nothing
+              : html`<div class="invitation">
+                <p>Drop or paste a picture here</p>
+                <p class="small soft">JPEG, PNG or WebP. It stays on this device.</p>
+              </div>`
+        }
+      </div>
+      <p class="caption small soft" ?hidden=${!this.chosen}>${this.#caption()}</p>
+      <div class="row">
+        <button ?disabled=${empty} @click=${this.#clear}>${clear}Clear</button>
+        ${
+          drawing
+            ? html`<button ?disabled=${this.strokes === 0 || this.chosen !== null} @click=${this.#undo}>${undo}Undo</button>`
+            : nothing
+        }
+        <button @click=${this.#pick}>${pictureIcon}Choose a picture</button>
+        <input type="file" accept=${ACCEPTED} aria-label="Picture file" hidden @change=${this.#picked} />
+      </div>
+      <lw-sample-strip
+        .samples=${this.samples}
+        .base=${this.base}
+        .chosen=${this.chosen?.sample ?? ''}
+        @sample=${this.#sampled}
+      ></lw-sample-strip>
+      ${
+        drawing
+          ? html`<p class="small soft">A picture can also be dropped or pasted. With the keyboard, choose a picture or a sample.</p>`
+          : nothing
+      }
+    `;
+  }
+
+  get #pad() {
+    return this.renderRoot.querySelector('lw-drawing-pad');
+  }
+
+  #caption(): string {
+    if (this.chosen === null) return '';
+    const { name, blob } = this.chosen;
+    return [name, this.measured, format.bytes(blob.size)].filter(Boolean).join(', ');
+  }
+
+  #give(given: Given): void {
+    this.dispatchEvent(new CustomEvent<Given>('given', { detail: given }));
+  }
+
+  #drawn(): void {
+    const pad = this.#pad;
+    if (pad === null || this.chosen !== null) return;
+    this.strokes = pad.strokeCount;
+    this.#give(pad.empty ? { kind: 'nothing' } : { kind: 'drawing', pixels: () => pad.pixels() });
+  }
+
+  #take(blob: Blob, name: string, sample = ''): void {
+    this.measured = '';
+    this.chosen = { blob, name, sample };
+    this.#pad?.clear();
+    this.strokes = 0;
+    this.#give({ kind: 'picture', blob });
+  }
+
+  #clear(): void {
+    this.chosen = null;
+    this.#pad?.clear();
+    this.strokes = 0;
+    this.#give({ kind: 'nothing' });
+  }
+
+  #undo(): void {
+    this.#pad?.undo();
+  }
+
+  #pick(): void {
+    this.renderRoot.querySelector('input')?.click();
+  }
+
+  #picked(event: Event): void {
+    const input = event.target as HTMLInputElement;
+    const file = input.files?.[0];
+    if (file) this.#take(file, file.name);
+    // The same file chosen again is a new choice.
+    input.value = '';
+  }
+
+  async #sampled(event: CustomEvent<Example>): Promise<void> {
+    const { input, title, id } = event.detail;
+    if (this.base === null) return;
+    const response = await fetch(new URL(input.file, this.base)).catch(() => null);
+    if (response?.ok) this.#take(await response.blob(), title, id);
+    else this.dispatchEvent(new CustomEvent('missing', { detail: title }));
+  }
+
+  #paste = (event: ClipboardEvent): void => {
+    const file = [...(event.clipboardData?.files ?? [])][0];
+    if (file === undefined) return;
+    event.preventDefault();
+    this.#take(file, 'Pasted picture');
+  };
+
+  #keys = (event: KeyboardEvent): void => {
+    if (event.key !== 'z' || !(event.ctrlKey || event.metaKey) || event.shiftKey) return;
+    if (this.strokes === 0 || this.chosen !== null) return;
+    event.preventDefault();
+    this.#undo();
+  };
+
+  // Dropped anywhere on the page: a near miss must not make the browser leave for the file.
+  #dragOver = (event: DragEvent): void => {
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    this.over = true;
+  };
+
+  #dragLeave = (event: DragEvent): void => {
+    if (event.relatedTarget === null) this.over = false;
+  };
+
+  #drop = (event: DragEvent): void => {
+    this.over = false;
+    const file = event.dataTransfer?.files[0];
+    if (file === undefined) return;
+    event.preventDefault();
+    this.#take(file, file.name);
+  };
+
+  static override styles = [
+    shared,
+    buttons,
+    css`
+      :host {
+        display: grid;
+        gap: 16px;
+        align-content: start;
+      }
+      .well {
+        display: grid;
+        overflow: hidden;
+        border: 1px solid var(--edge);
+        border-radius: var(--radius);
+        background: var(--panel);
+        aspect-ratio: 4 / 3;
+        transition: border-color var(--motion);
+      }
+      .well.square {
+        aspect-ratio: 1;
+      }
+      .well:not(.square):not(.filled) {
+        border-style: dashed;
+      }
+      .well.over {
+        border-color: var(--accent);
+        box-shadow: 0 0 0 1px var(--accent);
+      }
+      .well > * {
+        grid-area: 1 / 1;
+        min-width: 0;
+        min-height: 0;
+      }
+      .invitation {
+        display: grid;
+        place-content: center;
+        padding: 16px;
+        text-align: center;
+      }
+      .caption {
+        overflow-wrap: anywhere;
+        margin-top: -8px;
+      }
+    `,
+  ];
+}
+
+customElements.define('lw-input-panel', InputPanel);

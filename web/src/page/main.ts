@@ -1,0 +1,6 @@
+// The page starts here.
+
+import { applyTheme } from './theme';
+import './app';
+
+applyTheme();

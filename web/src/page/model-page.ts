@@ -1,0 +1,336 @@
+// A model's own page: input on the left, answer on the right, and how it came about.
+
+import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
+import type { Model, Prediction } from '../runtime';
+import type { Evidence } from '../shared/evidence';
+import type { IndexEntry } from '../shared/index-file';
+import './answer-panel';
+import type { AnswerState } from './answer-panel';
+import type { Catalogue, Published } from './catalogue';
+import { summary } from './evidence-words';
+import { checked, stored } from './icons';
+import './input-panel';
+import type { Given } from './input-panel';
+import { LatestOnly } from './latest';
+import './loading-steps';
+import { codeOf, type Refusal, refusalOf } from './refusal';
+import './refusal-note';
+import { evidenceHref, galleryHref } from './route';
+import './second-opinion';
+import { ModelSession } from './session';
+import './status-panel';
+import { buttons, shared } from './styles';
+import './version-facts';
+
+const NOTHING: Given = { kind: 'nothing' };
+
+export class ModelPage extends LitElement {
+  static override properties = {
+    name: { type: String },
+    catalogue: { attribute: false },
+    site: { attribute: false },
+    entry: { state: true },
+    published: { state: true },
+    evidence: { state: true },
+    refusal: { state: true },
+    answer: { state: true },
+  };
+  declare name: string;
+  declare catalogue: Catalogue;
+  declare site: URL;
+  declare entry: IndexEntry | null;
+  declare published: Published | null;
+  declare evidence: Evidence | null;
+  /** Why there is no page at all: the index is out of reach, or the model is not in it. */
+  declare refusal: Refusal | null;
+  declare answer: AnswerState;
+
+  #session: ModelSession | null = null;
+  #given: Given = NOTHING;
+  #abort = new AbortController();
+  readonly #queue = new LatestOnly<Given>(given => this.#predict(given));
+
+  constructor() {
+    super();
+    this.name = '';
+    this.#reset();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#close();
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has('name')) void this.#open();
+  }
+
+  override render() {
+    return html`
+      <nav aria-label="Where you are"><a href=${galleryHref}>All models</a></nav>
+      ${
+        this.refusal
+          ? html`<h1>${this.name}</h1>
+            <lw-refusal-note .refusal=${this.refusal}><button @click=${this.#open}>Try again</button></lw-refusal-note>`
+          : nothing
+      }
+      ${this.entry ? this.#page(this.entry) : nothing}
+    `;
+  }
+
+  #page(entry: IndexEntry) {
+    const state = this.#session?.state;
+    const model = state?.kind === 'ready' ? state.model : null;
+    const { published } = this;
+    return html`
+      <header>
+        <h1>${entry.title}</h1>
+        <p>${entry.description}</p>
+        <p class="marks small">
+          <a href=${evidenceHref(this.name)}>${checked}Verified, version ${entry.version}</a>
+          ${model?.report.availableOffline ? html`<span class="soft">${stored}Works offline</span>` : nothing}
+        </p>
+      </header>
+      <div class="columns">
+        <section aria-label="Input">
+          <lw-input-panel
+            .kind=${entry.kind}
+            .ink=${published?.contract.input.kind === 'drawing' ? published.contract.input.ink : 'auto'}
+            .samples=${published?.contract.examples.slice(0, SAMPLES) ?? []}
+            .base=${published?.versionUrl ?? null}
+            @given=${this.#onGiven}
+            @missing=${this.#onMissing}
+          ></lw-input-panel>
+        </section>
+        <div class="right">
+          <section aria-label="Answer">
+            <h2>Answer</h2>
+            ${this.#answer(entry)}
+          </section>
+          ${
+            model
+              ? html`<section aria-label="On this device">
+                <lw-status-panel .model=${model} .firstMs=${this.#session?.firstMs ?? null} .times=${this.#session?.times ?? []}></lw-status-panel>
+              </section>`
+              : nothing
+          }
+        </div>
+      </div>
+      ${this.#evidence(model)}
+      ${
+        published
+          ? html`<section aria-label="About this version">
+            <lw-version-facts .contract=${published.contract} .base=${published.versionUrl}></lw-version-facts>
+          </section>`
+          : nothing
+      }
+    `;
+  }
+
+  #answer(entry: IndexEntry) {
+    const state = this.#session?.state;
+    if (state === undefined || state.kind === 'loading') {
+      const progress = state?.progress ?? { stage: 'contract' };
+      return html`<lw-loading-steps .progress=${progress}></lw-loading-steps>
+        <p class="small soft">${entry.kind === 'drawing' ? 'You can draw already.' : 'You can choose a picture already.'}</p>`;
+    }
+    if (state.kind === 'refused') {
+      return html`<lw-refusal-note .refusal=${state.refusal}><button @click=${this.#open}>Try again</button></lw-refusal-note>`;
+    }
+    const { answer } = this;
+    return html`
+      <lw-answer-panel
+        .state=${answer}
+        .contract=${state.model.contract}
+        invitation=${entry.kind === 'drawing' ? 'Draw, and the answer appears here.' : 'Choose a picture, and the answer appears here.'}
+      ></lw-answer-panel>
+      <lw-second-opinion
+        .model=${state.model}
+        .site=${this.site}
+        .prediction=${answer.kind === 'answered' ? answer.prediction : null}
+      ></lw-second-opinion>
+    `;
+  }
+
+  #evidence(model: Model | null) {
+    if (this.evidence === null) return nothing;
+    const words = summary(this.evidence, model?.ran.variant ?? null);
+    return html`
+      <section class="evidence" aria-label="Evidence">
+        <p><strong>Proven against ${this.evidence.judge}.</strong> ${words}.</p>
+        <a href=${evidenceHref(this.name)}>See the evidence</a>
+      </section>
+    `;
+  }
+
+  #onGiven(event: CustomEvent<Given>): void {
+    this.#given = event.detail;
+    this.#answerLatest();
+  }
+
+  #onMissing(event: CustomEvent<string>): void {
+    this.answer = {
+      kind: 'refused',
+      refusal: {
+        code: 'offline',
+        what: 'This sample is not stored on this device.',
+        why: `${event.detail} could not be fetched from the server.`,
+        now: 'Choose a picture of your own, or try again with the server in reach.',
+      },
+    };
+  }
+
+  #answerLatest(): void {
+    const given = this.#given;
+    if (given.kind === 'nothing') {
+      this.#queue.forget();
+      this.answer = { kind: 'empty' };
+      return;
+    }
+    // While drawing the last answer stays until the next is there; another picture starts afresh.
+    if (given.kind === 'picture' || this.answer.kind !== 'answered') this.answer = { kind: 'working' };
+    this.#queue.offer(given);
+  }
+
+  async #predict(given: Given): Promise<void> {
+    const session = this.#session;
+    const model = await session?.ready;
+    if (!session || !model || given.kind === 'nothing') return;
+    const answer = await answerOf(session, model, given);
+    // What was cleared or replaced meanwhile by another kind of input is no longer asked for.
+    if (session === this.#session && answer !== null && this.#stillAsked(given)) this.answer = answer;
+  }
+
+  #stillAsked(given: Given): boolean {
+    const now = this.#given;
+    return now.kind === 'drawing' ? given.kind === 'drawing' : now === given;
+  }
+
+  #reset(): void {
+    this.entry = null;
+    this.published = null;
+    this.evidence = null;
+    this.refusal = null;
+    this.answer = { kind: 'empty' };
+  }
+
+  #close(): void {
+    this.#abort.abort();
+    this.#session?.close();
+    this.#session = null;
+  }
+
+  #open = async (): Promise<void> => {
+    this.#close();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const { name, catalogue } = this;
+    if (this.entry === null || this.refusal !== null) this.#reset();
+    this.#session = new ModelSession(catalogue.modelUrl(name), () => this.requestUpdate());
+    if (this.#given.kind !== 'nothing') this.#answerLatest();
+    try {
+      this.entry = await catalogue.entry(name, signal);
+      this.published = await catalogue.published(name, this.entry, signal);
+      this.evidence = await catalogue.evidence(this.published, signal);
+    } catch (error) {
+      // With the shell on screen it is the runtime that says what is wrong with the version.
+      if (!signal.aborted && this.entry === null) this.refusal = refusalOf(error);
+    }
+  };
+
+  static override styles = [
+    shared,
+    buttons,
+    css`
+      :host {
+        display: grid;
+        gap: 32px;
+      }
+      header {
+        display: grid;
+        gap: 8px;
+      }
+      nav {
+        margin-bottom: -24px;
+      }
+      nav a,
+      .marks a {
+        display: inline-flex;
+        align-items: center;
+        gap: 4px;
+        min-height: 44px;
+      }
+      .marks {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 0 24px;
+      }
+      .marks span {
+        display: inline-flex;
+        align-items: center;
+        gap: 4px;
+      }
+      .marks svg {
+        width: 16px;
+        height: 16px;
+      }
+      .columns {
+        display: grid;
+        gap: 32px;
+      }
+      .right {
+        display: grid;
+        gap: 32px;
+        align-content: start;
+        min-width: 0;
+      }
+      .right > section {
+        display: grid;
+        gap: 16px;
+      }
+      .evidence {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 0 32px;
+        align-items: center;
+        justify-content: space-between;
+        padding: 16px;
+        border-radius: var(--radius);
+        background: var(--panel);
+      }
+      .evidence a {
+        display: inline-flex;
+        align-items: center;
+        min-height: 44px;
+      }
+      @media (min-width: 832px) {
+        .columns {
+          grid-template-columns: minmax(320px, 448px) minmax(0, 1fr);
+          gap: 64px;
+        }
+      }
+    `,
+  ];
+}
+
+/** Samples shown at once: two rows on a phone. */
+const SAMPLES = 12;
+
+async function answerOf(
+  session: ModelSession,
+  model: Model,
+  given: Exclude<Given, { kind: 'nothing' }>,
+): Promise<AnswerState | null> {
+  try {
+    const input = given.kind === 'drawing' ? given.pixels() : given.blob;
+    const prediction: Prediction = await session.predict(model, input);
+    return { kind: 'answered', prediction };
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'aborted' || code === 'closed') return null;
+    if (code === 'nothing-drawn' && given.kind === 'drawing') return { kind: 'empty' };
+    return { kind: 'refused', refusal: refusalOf(error) };
+  }
+}
+
+customElements.define('lw-model-page', ModelPage);

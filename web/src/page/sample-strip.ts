@@ -1,0 +1,96 @@
+// Samples that ship with the version: one press each.
+
+import { css, html, LitElement } from 'lit';
+import type { Example } from '../shared/contract';
+import { shared } from './styles';
+
+export class SampleStrip extends LitElement {
+  static override properties = {
+    samples: { attribute: false },
+    base: { attribute: false },
+    chosen: { type: String },
+  };
+  declare samples: readonly Example[];
+  declare base: URL | null;
+  declare chosen: string;
+
+  constructor() {
+    super();
+    this.samples = [];
+    this.base = null;
+    this.chosen = '';
+  }
+
+  override render() {
+    const { base } = this;
+    if (base === null || this.samples.length === 0) return html``;
+    return html`
+      <h3 id="samples">Samples</h3>
+      <ul aria-labelledby="samples">
+        ${this.samples.map(
+          sample => html`
+            <li>
+              <button
+                aria-label=${sample.title}
+                aria-pressed=${sample.id === this.chosen ? 'true' : 'false'}
+                title=${sample.title}
+                @click=${() => this.#choose(sample)}
+              >
+                <img src=${new URL(sample.input.file, base).href} alt="" width="46" height="46" loading="lazy" decoding="async" />
+              </button>
+            </li>
+          `,
+        )}
+      </ul>
+    `;
+  }
+
+  #choose(sample: Example): void {
+    this.dispatchEvent(new CustomEvent<Example>('sample', { detail: sample }));
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host {
+        display: grid;
+        gap: 8px;
+      }
+      h3 {
+        color: var(--soft);
+      }
+      ul {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 8px;
+      }
+      button {
+        display: block;
+        width: 48px;
+        height: 48px;
+        padding: 0;
+        overflow: hidden;
+        border: 1px solid var(--edge);
+        border-radius: var(--radius);
+        background: var(--panel);
+        cursor: pointer;
+      }
+      button:hover,
+      button[aria-pressed='true'] {
+        border-color: var(--accent);
+        box-shadow: 0 0 0 1px var(--accent);
+      }
+      :focus-visible {
+        border-radius: var(--radius);
+      }
+      img {
+        display: block;
+        width: 100%;
+        height: 100%;
+        object-fit: cover;
+      }
+    `,
+  ];
+}
+
+customElements.define('lw-sample-strip', SampleStrip);

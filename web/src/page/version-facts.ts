@@ -1,0 +1,71 @@
+// Where the version comes from: licence, data, judge, tools, documents.
+
+import { css, html, LitElement } from 'lit';
+import type { Contract } from '../shared/contract';
+import { shared } from './styles';
+
+export class VersionFacts extends LitElement {
+  static override properties = { contract: { attribute: false }, base: { attribute: false } };
+  declare contract: Contract;
+  declare base: URL;
+
+  override render() {
+    const { contract, base } = this;
+    const { provenance } = contract;
+    const tools = Object.entries(provenance.tools).map(([tool, version]) => `${tool} ${version}`);
+    return html`
+      <h2>About version ${contract.version}</h2>
+      <dl>
+        <div><dt>Task</dt><dd>${contract.task}, ${contract.labels.length} labels</dd></div>
+        <div><dt>Licence</dt><dd>${contract.licence}</dd></div>
+        <div><dt>Trained on</dt><dd>${provenance.data}</dd></div>
+        <div><dt>Compared with</dt><dd>${provenance.judge}</dd></div>
+        <div><dt>Built</dt><dd>${provenance.built} from ${provenance.source_kind}, with ${tools.join(', ')}</dd></div>
+        <div>
+          <dt>Documents</dt>
+          <dd>
+            ${contract.documents.map(
+              ({ file }) => html`<a href=${new URL(file, base).href}>${TITLES[file] ?? file}</a>, `,
+            )}<a href=${new URL('contract.json', base).href}>Contract</a>
+          </dd>
+        </div>
+      </dl>
+    `;
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host {
+        display: grid;
+        gap: 8px;
+      }
+      dl {
+        display: grid;
+        grid-template-columns: max-content 1fr;
+        font-size: var(--small);
+      }
+      dl > div {
+        display: grid;
+        grid-column: 1 / -1;
+        grid-template-columns: subgrid;
+        gap: 16px;
+        padding: 8px 0;
+        border-top: 1px solid var(--line);
+      }
+      dt {
+        color: var(--soft);
+      }
+      dd {
+        overflow-wrap: anywhere;
+      }
+    `,
+  ];
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  'README.md': 'Model card',
+  'evidence.json': 'Evidence as data',
+};
+
+customElements.define('lw-version-facts', VersionFacts);
