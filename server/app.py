@@ -15,36 +15,12 @@ from server.config import Config
 from server.digests import Digests
 from server.engines.local import LocalEngine
 from server.errors import ServerError
+from server.headers import HEADERS
 from server.routes.models import models
 from server.routes.page import page
 from server.routes.v2 import v2
 
 log = logging.getLogger("likewise.server")
-
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'self'",
-        "script-src 'self' 'wasm-unsafe-eval'",
-        "style-src 'self'",
-        "img-src 'self' blob: data:",
-        "connect-src 'self'",
-        "worker-src 'self'",
-        "object-src 'none'",
-        "base-uri 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'self'",
-    )
-)
-# Isolation (COOP and COEP) gives the page SharedArrayBuffer, without which wasm has no threads.
-HEADERS = {
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Embedder-Policy": "require-corp",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Permissions-Policy": "camera=(self), microphone=(self), geolocation=(), payment=(), usb=()",
-}
 
 
 def create_app(config: Config) -> Flask:

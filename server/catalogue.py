@@ -69,14 +69,9 @@ class Catalogue:
         return _parsed(self._indexes, path, read_index) if path.exists() else read_index(path)
 
     def versions(self, name: str) -> list[int]:
-        """Published version numbers: the current one and complete earlier ones, ascending."""
-        current = self._entry(name).version
-        earlier = [
-            int(folder.parent.name)
-            for folder in (self.models / name).glob("*/contract.json")
-            if _is_version(folder.parent.name) and int(folder.parent.name) < current
-        ]
-        return [*sorted(earlier), current]
+        """Published version numbers that lie here complete, ascending."""
+        numbers = sorted(self._entry(name).versions)
+        return [n for n in numbers if (self._folder(name, n) / "contract.json").is_file()]
 
     def published(self, name: str, number: int | None = None) -> Version:
         """A version (default: the current one) as its contract on disk describes it.
@@ -86,9 +81,10 @@ class Catalogue:
         """
         current = self._entry(name).version
         wanted = current if number is None else number
-        folder = self.models / name / str(wanted)
-        if wanted > current or not (folder / "contract.json").is_file():
-            raise NotFound(f"{name}/{wanted} is not published; versions: {self._listed(name)}")
+        if wanted not in self.versions(name):
+            listed = ", ".join(map(str, self.versions(name)))
+            raise NotFound(f"{name}/{wanted} is not published; versions: {listed}")
+        folder = self._folder(name, wanted)
         contract = _parsed(self._contracts, folder / "contract.json", read_contract)
         if (contract.name, contract.version) != (name, wanted):
             raise BadContract(
@@ -128,8 +124,8 @@ class Catalogue:
             raise NotFound(f"model {name[:80]!r} is not published; models: {', '.join(models)}")
         return models[name]
 
-    def _listed(self, name: str) -> str:
-        return ", ".join(str(number) for number in self.versions(name))
+    def _folder(self, name: str, number: int) -> Path:
+        return self.models / name / str(number)
 
 
 def _parsed(known: Remembered[T], path: Path, read: Callable[[Path], T]) -> T:
@@ -142,10 +138,6 @@ def _parsed(known: Remembered[T], path: Path, read: Callable[[Path], T]) -> T:
 def _passed(variant: Variant) -> bool:
     result = variant.backends.get(BACKEND)
     return result is not None and result.status == "passed"
-
-
-def _is_version(name: str) -> bool:
-    return name.isascii() and name.isdigit() and name == str(int(name[:9])) and name != "0"
 
 
 def _ref(variant: Variant) -> FileRef:

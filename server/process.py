@@ -24,7 +24,6 @@ from gunicorn.app.base import BaseApplication
 
 from export.contract import read_index
 from export.errors import SetupError
-from server.app import create_app
 from server.config import Config
 
 GRACE_S = 10
@@ -125,7 +124,13 @@ class _Gunicorn(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """The application, made in the worker: onnxruntime does not survive a fork."""
+        """The application, made in the worker.
+
+        Imported here too: a worker forked from a process that has loaded onnxruntime hangs when
+        it ends.
+        """
+        from server.app import create_app
+
         logging.basicConfig(format="%(message)s", level=logging.WARNING)
         logging.getLogger("likewise.server").setLevel(logging.INFO)
         return create_app(self._config)

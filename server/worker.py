@@ -10,7 +10,7 @@ from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine, ParseExc
 from gunicorn.workers.gthread import ThreadWorker
 
 from server import strict_json
-from server.app import HEADERS
+from server.headers import HEADERS
 
 _STATUSES: dict[type[Exception], tuple[str, str]] = {
     LimitRequestLine: ("414 URI Too Long", "the address is too long"),
