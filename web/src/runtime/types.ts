@@ -8,7 +8,11 @@ export interface Ran {
   readonly variant: string;
   readonly backend: Backend;
   readonly threads: number;
-  readonly asked: { readonly variant: string | null; readonly backend: Backend | null; readonly threads: number | null };
+  readonly asked: {
+    readonly variant: string | null;
+    readonly backend: Backend | null;
+    readonly threads: number | null;
+  };
   readonly why: string;
 }
 
@@ -16,6 +20,14 @@ export interface Answer {
   readonly index: number;
   readonly label: string;
   readonly score: number;
+}
+
+/** One output of the graph as it came, for those who compare: little-endian raw bytes. */
+export interface OutputTensor {
+  readonly name: string;
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data: Uint8Array;
 }
 
 /** A decoded input: raw bytes of the model's input tensor (batch 1), as the contract's decoder gives them. */
@@ -37,11 +49,25 @@ export interface Prediction {
   readonly tensor: DecodedTensor;
   /** Every probability, in label order. */
   readonly probabilities: Float32Array;
+  /** Every output of the graph; only when asked for with `outputs: true`. */
+  readonly outputs?: readonly OutputTensor[];
+}
+
+export interface PredictOptions {
+  readonly signal?: AbortSignal;
+  /** Give every output of the graph as well. */
+  readonly outputs?: boolean;
 }
 
 export type Progress =
   | { readonly stage: 'contract' }
-  | { readonly stage: 'download'; readonly doneBytes: number; readonly totalBytes: number; readonly fraction: number; readonly fromStore: boolean }
+  | {
+      readonly stage: 'download';
+      readonly doneBytes: number;
+      readonly totalBytes: number;
+      readonly fraction: number;
+      readonly fromStore: boolean;
+    }
   | { readonly stage: 'compile' }
   | { readonly stage: 'ready' };
 
@@ -78,10 +104,13 @@ export interface Model {
   readonly contract: Contract;
   readonly ran: Ran;
   readonly report: LoadReport;
-  predict(input: Picture, options?: { readonly signal?: AbortSignal }): Promise<Prediction>;
+  predict(input: Picture, options?: PredictOptions): Promise<Prediction>;
   /** Run an input tensor that is decoded already (golden examples, another decoder). */
-  predictTensor(data: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Prediction>;
+  predictTensor(data: Uint8Array, options?: PredictOptions): Promise<Prediction>;
   /** Decode only: the bytes that the model would see. */
   decode(input: Picture): Promise<DecodedTensor>;
+  /** Milliseconds of `runs` bare session runs on one tensor, inside the worker: no decoding, no messages. */
+  benchmark(data: Uint8Array, runs: number): Promise<readonly number[]>;
+  /** Frees the session and ends the worker; whatever still waits is rejected with `closed`. */
   close(): Promise<void>;
 }

@@ -1,0 +1,52 @@
+// Load a model and predict with it. All work is done in a worker of the model's own.
+import { parseAddress } from '../shared/address';
+import { isWhole, latestVersion, readVersion } from '../shared/stored';
+import { Connection } from './connection';
+import type { LoadOptions, Model, PredictOptions } from './types';
+
+export { type ErrorCode, LikewiseError } from '../shared/errors';
+export { type OfflineOptions, offline } from './offline';
+export type * from './types';
+
+/**
+ * Opens the model at `url`: `/models/<name>/` for its current version, `/models/<name>/<n>/` for that one.
+ *
+ * Every file is verified against the contract before use, and kept whole for use without a network.
+ * Rejects with a LikewiseError whose `code` says why; nothing is run or stored then.
+ */
+export async function load(url: string, options: LoadOptions = {}): Promise<Model> {
+  const { onProgress, signal, ...wishes } = options;
+  const connection = new Connection();
+  try {
+    const args = { url: new URL(url, document.baseURI).href, options: wishes };
+    const loaded = await connection.call('load', args, { onProgress, signal });
+    return asModel(connection, loaded);
+  } catch (error) {
+    connection.end(); // also stops a download or a compilation that was called off
+    throw error;
+  }
+}
+
+/** Whether `load(url)` would work now without a network. */
+export async function isAvailableOffline(url: string): Promise<boolean> {
+  if (!('caches' in globalThis)) return false;
+  const address = parseAddress(new URL(url, document.baseURI).href);
+  const stored =
+    address.kind === 'current'
+      ? await latestVersion(address.modelUrl)
+      : await readVersion(address.versionUrl);
+  return stored !== null && (await isWhole(stored));
+}
+
+function asModel(connection: Connection, loaded: Pick<Model, 'contract' | 'ran' | 'report'>): Model {
+  return {
+    ...loaded,
+    predict: (input, { signal, outputs = false }: PredictOptions = {}) =>
+      connection.call('predict', { input, outputs }, { signal }),
+    predictTensor: (data, { signal, outputs = false }: PredictOptions = {}) =>
+      connection.call('predictTensor', { data, outputs }, { signal }),
+    decode: input => connection.call('decode', { input }),
+    benchmark: async (data, runs) => (await connection.call('benchmark', { data, runs })).runMs,
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,35 @@
+// Generated from index.schema.json by web/scripts/types.mjs: change the schema, then run `npm run types`.
+
+/**
+ * models/index.json: the only file that a publication changes.
+ */
+export interface Index {
+  schema_version: 1;
+  models: {
+    [k: string]: IndexEntry;
+  };
+}
+/**
+ * One model in index.json: what the gallery shows, and which version is current.
+ */
+export interface IndexEntry {
+  title: string;
+  description: string;
+  task: string;
+  kind: 'image' | 'drawing';
+  version: number;
+  contract: FileRef;
+  published: string;
+  /**
+   * Path in the version of a picture for the gallery.
+   */
+  sample: string | null;
+}
+/**
+ * A file of the version, with what it must hash to.
+ */
+export interface FileRef {
+  file: string;
+  size_bytes: number;
+  sha256: string;
+}

@@ -1,0 +1,42 @@
+// What crosses between the page and a model's worker.
+import type { DecodedTensor, LoadOptions, LoadReport, Prediction, Progress, Ran } from '../runtime/types';
+import type { Contract } from './contract';
+import type { ErrorShape } from './errors';
+
+/** Structured cloning keeps Blob and ImageData as they are. */
+export type PictureInput = Blob | ImageData;
+
+export interface Loaded {
+  readonly contract: Contract;
+  readonly ran: Ran;
+  readonly report: LoadReport;
+}
+
+/** Timings of the bare session, without decoding, queue or messages: what the rest is measured against. */
+export interface Benchmark {
+  readonly runMs: readonly number[];
+}
+
+/** Each call with what it takes and what it gives. */
+export interface Calls {
+  load: {
+    args: { readonly url: string; readonly options: Omit<LoadOptions, 'onProgress' | 'signal'> };
+    value: Loaded;
+  };
+  predict: { args: { readonly input: PictureInput; readonly outputs: boolean }; value: Prediction };
+  predictTensor: { args: { readonly data: Uint8Array; readonly outputs: boolean }; value: Prediction };
+  decode: { args: { readonly input: PictureInput }; value: DecodedTensor };
+  benchmark: { args: { readonly data: Uint8Array; readonly runs: number }; value: Benchmark };
+  close: { args: Record<never, never>; value: null };
+}
+
+export type CallName = keyof Calls;
+
+export type Request =
+  | { [N in CallName]: { readonly kind: N; readonly id: number; readonly args: Calls[N]['args'] } }[CallName]
+  | { readonly kind: 'abort'; readonly id: number };
+
+export type Reply =
+  | { readonly kind: 'value'; readonly id: number; readonly value: Calls[CallName]['value'] }
+  | { readonly kind: 'error'; readonly id: number; readonly error: ErrorShape }
+  | { readonly kind: 'progress'; readonly id: number; readonly progress: Progress };

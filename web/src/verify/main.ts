@@ -1,0 +1,136 @@
+// The verify page: what Python drives through Playwright, running the very runtime and worker that users run.
+//
+// `window.likewise` (all bytes cross as base64; every call gives plain JSON or rejects with `code: message`):
+//
+//   environment()                      -> { isolated, userAgent, cores, ort }
+//   load(url, options)                 -> { handle, ran, report, contract }
+//       options: { variant?, backend?, threads?, allowUnverified? }; `handle` names the model in later calls
+//   predict(handle, pictures)          -> Result[], one per encoded picture (JPEG, PNG, WebP)
+//   predictTensors(handle, tensors)    -> Result[], one per input tensor
+//       Result: { answers, sure, timing, tensor: { shape, data, sha256 }, outputs: [{ name, dtype, shape, data }] }
+//               or { error: { code, message } }, so that one refused picture does not lose its batch
+//   decode(handle, pictures)           -> [{ shape, data, sha256 } or { error }]
+//   benchmark(handle, tensor, runs)    -> [ms]: bare session runs in the worker, on the same tensor
+//   time(handle, tensor, runs)         -> [ms]: whole predictTensor calls as the page makes them
+//   resize(cases)                      -> [base64]: the resizer alone
+//       case: { data, width, height, channels, filter, size: [width, height], window?: [x, y, width, height] }
+//   offline()                          -> true when a service worker keeps the page for use without a network
+//   close(handle)                      -> null
+import { LikewiseError, type LoadOptions, load, type Model, offline, type Prediction } from '../runtime';
+import { sha256 } from '../shared/digest';
+import { toShape } from '../shared/errors';
+import { type Filter, resize } from '../worker/decode/resize';
+import { fromBase64, toBase64 } from './base64';
+
+interface ResizeCase {
+  readonly data: string;
+  readonly width: number;
+  readonly height: number;
+  readonly channels: 1 | 3;
+  readonly filter: Filter;
+  readonly size: readonly [number, number];
+  readonly window?: readonly [number, number, number, number];
+}
+
+const models = new Map<number, Model>();
+
+const likewise = {
+  environment: () => ({
+    isolated: crossOriginIsolated,
+    userAgent: navigator.userAgent,
+    cores: navigator.hardwareConcurrency,
+    ort: __ORT_VERSION__,
+  }),
+
+  offline: () => offline(),
+
+  async load(url: string, options: LoadOptions = {}) {
+    const model = await load(url, options);
+    const handle = models.size + 1;
+    models.set(handle, model);
+    const { ran, report, contract } = model;
+    return { handle, ran, report, contract };
+  },
+
+  predict: (handle: number, pictures: readonly string[]) =>
+    each(pictures, async picture => {
+      const blob = new Blob([fromBase64(picture)]);
+      return asResult(await opened(handle).predict(blob, { outputs: true }));
+    }),
+
+  predictTensors: (handle: number, tensors: readonly string[]) =>
+    each(tensors, async tensor =>
+      asResult(await opened(handle).predictTensor(fromBase64(tensor), { outputs: true })),
+    ),
+
+  decode: (handle: number, pictures: readonly string[]) =>
+    each(pictures, async picture => asTensor(await opened(handle).decode(new Blob([fromBase64(picture)])))),
+
+  benchmark: (handle: number, tensor: string, runs: number) =>
+    opened(handle).benchmark(fromBase64(tensor), runs),
+
+  async time(handle: number, tensor: string, runs: number) {
+    const times: number[] = [];
+    for (let i = 0; i < runs; i += 1) {
+      const start = performance.now();
+      await opened(handle).predictTensor(fromBase64(tensor));
+      times.push(performance.now() - start);
+    }
+    return times;
+  },
+
+  resize: (cases: readonly ResizeCase[]) => cases.map(one => toBase64(resizeCase(one))),
+
+  async close(handle: number) {
+    await opened(handle).close();
+    models.delete(handle);
+    return null;
+  },
+};
+
+declare global {
+  interface Window {
+    likewise: typeof likewise;
+  }
+  /** Of the onnxruntime-web package, put in by the build. */
+  const __ORT_VERSION__: string;
+}
+
+window.likewise = likewise;
+
+function opened(handle: number): Model {
+  const model = models.get(handle);
+  if (model === undefined) throw new LikewiseError('closed', `No model ${handle} is open.`);
+  return model;
+}
+
+async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>) {
+  const results = [];
+  for (const item of items)
+    results.push(await act(item).catch((error: unknown) => ({ error: toShape(error) })));
+  return results;
+}
+
+async function asResult({ answers, sure, timing, tensor, outputs = [] }: Prediction) {
+  return {
+    answers,
+    sure,
+    timing,
+    tensor: await asTensor(tensor),
+    outputs: outputs.map(({ data, ...rest }) => ({ ...rest, data: toBase64(data) })),
+  };
+}
+
+async function asTensor({ shape, data }: Prediction['tensor']) {
+  return { shape, data: toBase64(data), sha256: await sha256(new Uint8Array(data)) };
+}
+
+function resizeCase({ data, width, height, channels, filter, size, window: part }: ResizeCase): Uint8Array {
+  const [x, y, partWidth, partHeight] = part ?? [0, 0, ...size];
+  const source = { data: fromBase64(data), width, height, channels, stride: channels };
+  return resize(source, {
+    size: { width: size[0], height: size[1] },
+    window: { x, y, width: partWidth, height: partHeight },
+    filter,
+  });
+}

@@ -1,0 +1,78 @@
+// A model's worker: one per loaded model. Takes calls, answers each exactly once.
+import { type ErrorShape, LikewiseError, never, toShape } from '../shared/errors';
+import type { CallName, Calls, Reply, Request } from '../shared/messages';
+import { decode } from './decode';
+import { JobQueue } from './job-queue';
+import { type LoadedModel, loadModel } from './load';
+import { predictPicture, predictPixels } from './predict';
+
+const queue = new JobQueue();
+let model: LoadedModel | null = null;
+
+self.addEventListener('message', (event: MessageEvent<Request>) => {
+  const request = event.data;
+  if (request.kind === 'abort') queue.abort(request.id);
+  else void answer(request);
+});
+
+async function answer(request: Exclude<Request, { kind: 'abort' }>): Promise<void> {
+  try {
+    const value = await queue.add(request.id, signal => perform(request, signal));
+    reply({ kind: 'value', id: request.id, value }, transferables(value));
+  } catch (error) {
+    reply({ kind: 'error', id: request.id, error: explained(error) });
+  }
+}
+
+async function perform(
+  request: Exclude<Request, { kind: 'abort' }>,
+  signal: AbortSignal,
+): Promise<Calls[CallName]['value']> {
+  switch (request.kind) {
+    case 'load': {
+      const onProgress = (progress: Extract<Reply, { kind: 'progress' }>['progress']) =>
+        reply({ kind: 'progress', id: request.id, progress });
+      model = await loadModel(request.args.url, request.args.options, onProgress);
+      return { contract: model.contract, ran: model.ran, report: model.report };
+    }
+    case 'predict':
+      return predictPicture(opened(), request.args.input, request.args.outputs, signal);
+    case 'predictTensor':
+      return predictPixels(opened(), request.args.data, request.args.outputs);
+    case 'decode':
+      return decode(request.args.input, opened().contract.input);
+    case 'benchmark':
+      return { runMs: await opened().session.benchmark(request.args.data, request.args.runs) };
+    case 'close':
+      await model?.session.close();
+      model = null;
+      return null;
+    default:
+      return never(request);
+  }
+}
+
+function opened(): LoadedModel {
+  if (model === null) throw new LikewiseError('closed', 'No model is open in this worker.');
+  return model;
+}
+
+/** Unexpected errors keep their stack in the console of whoever develops. */
+function explained(error: unknown): ErrorShape {
+  const shape = toShape(error);
+  if (shape.code === 'failed') console.error(error);
+  return shape;
+}
+
+function reply(message: Reply, transfer: Transferable[] = []): void {
+  self.postMessage(message, { transfer });
+}
+
+/** Result arrays move instead of being copied: the worker has no more use for them. */
+function transferables(value: Calls[CallName]['value']): Transferable[] {
+  if (value === null || 'runMs' in value || 'report' in value) return [];
+  if (!('answers' in value)) return [value.data.buffer as ArrayBuffer];
+  const outputs = value.outputs ?? [];
+  const buffers = [value.tensor.data.buffer, value.probabilities.buffer, ...outputs.map(o => o.data.buffer)];
+  return [...new Set(buffers as ArrayBuffer[])];
+}
