@@ -147,9 +147,6 @@ export class AnswerPanel extends LitElement {
   static override styles = [
     shared,
     css`
-      :host {
-        container-type: inline-size;
-      }
       .empty {
         display: grid;
         align-items: center;
@@ -221,11 +218,6 @@ export class AnswerPanel extends LitElement {
       }
       .label {
         overflow-wrap: anywhere;
-      }
-      @container (max-width: 400px) {
-        ol.long {
-          grid-template-columns: 1fr auto;
-        }
       }
     `,
   ];

@@ -146,7 +146,7 @@ export class App extends LitElement {
         align-items: center;
         justify-content: space-between;
         gap: 16px;
-        padding: 16px 0;
+        padding: 8px 0;
       }
       .home {
         display: inline-flex;
@@ -170,7 +170,9 @@ export class App extends LitElement {
       }
       main {
         min-width: 0;
-        padding: 16px 0 64px;
+        padding: 0 0 48px;
+      }
+      main:focus-visible {
         outline: none;
       }
       footer {
@@ -210,8 +212,11 @@ export class App extends LitElement {
         :host {
           padding: 0 32px;
         }
+        header {
+          padding: 16px 0;
+        }
         main {
-          padding-top: 32px;
+          padding: 16px 0 64px;
         }
       }
     `,

@@ -3,7 +3,7 @@
 import { css, html, LitElement } from 'lit';
 import type { Contract } from '../shared/contract';
 import type { Evidence, Measurement } from '../shared/evidence';
-import { valueOf, WHAT, WHERE } from './evidence-words';
+import { measured, WHAT, WHERE } from './evidence-words';
 import * as format from './format';
 import { checked, missed } from './icons';
 import { shared } from './styles';
@@ -48,6 +48,7 @@ export class EvidenceTable extends LitElement {
       }
       table {
         width: 100%;
+        table-layout: fixed;
         border-collapse: collapse;
         font-size: var(--small);
       }
@@ -77,15 +78,18 @@ export class EvidenceTable extends LitElement {
         padding-left: 0;
         text-align: left;
       }
-      td {
-        white-space: nowrap;
-      }
       th span {
         display: block;
         color: var(--soft);
       }
-      .held {
-        width: 72px;
+      thead th:nth-child(2) {
+        width: 18%;
+      }
+      thead th:nth-child(3) {
+        width: 25%;
+      }
+      thead th:nth-child(4) {
+        width: 12%;
       }
       .verdict {
         display: inline-flex;
@@ -104,11 +108,8 @@ export class EvidenceTable extends LitElement {
         td {
           padding-left: 8px;
         }
-        td {
-          white-space: normal;
-        }
-        .held {
-          width: 48px;
+        thead th:nth-child(4) {
+          width: 18%;
         }
       }
     `,
@@ -117,13 +118,13 @@ export class EvidenceTable extends LitElement {
 
 function row(m: Measurement) {
   const limit =
-    m.limit === null || m.limit === undefined ? 'none' : `${m.rule ?? ''} ${valueOf(m.what, m.limit)}`;
+    m.limit === null || m.limit === undefined ? 'none' : `${m.rule ?? ''} ${measured(m.what, m.limit)}`;
   return html`
     <tr>
       <th scope="row">${WHAT[m.what]}<span>${WHERE[m.where]}${counted(m)}</span></th>
-      <td>${valueOf(m.what, m.value)}</td>
+      <td>${measured(m.what, m.value)}</td>
       <td class=${limit === 'none' ? 'soft' : ''}>${limit}</td>
-      <td class="held">${verdict(m.passed)}</td>
+      <td>${verdict(m.passed)}</td>
     </tr>
   `;
 }

@@ -24,7 +24,7 @@ export const WHERE: Readonly<Record<Measurement['where'], string>> = {
 };
 
 /** A measured value or a limit, with its unit. */
-export function valueOf(what: Measurement['what'], value: number): string {
+export function measured(what: Measurement['what'], value: number): string {
   switch (what) {
     case 'accuracy':
     case 'label_agreement':

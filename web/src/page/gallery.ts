@@ -161,6 +161,9 @@ export class Gallery extends LitElement {
         object-fit: cover;
         min-height: 0;
       }
+      .picture.drawing {
+        background: #000000;
+      }
       .picture.drawing img {
         width: 144px;
         height: 144px;

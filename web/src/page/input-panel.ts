@@ -1,25 +1,22 @@
-// The input: a pad to draw on where the model reads drawings, and pictures by file, drop, paste or
-// sample for every model. Tells the page what was given; knows nothing of models.
+// The input: a pad to draw on where the model reads drawings, and pictures by file, drop or paste for
+// every model. Tells the page what was given; knows nothing of models.
 
 import { css, html, LitElement, nothing } from 'lit';
-import type { Example } from '../shared/contract';
 import './drawing-pad';
 import * as format from './format';
 import { clear, picture as pictureIcon, undo } from './icons';
 import './picture-view';
-import './sample-strip';
 import { DARK_ON_LIGHT, LIGHT_ON_DARK } from './strokes';
 import { buttons, shared } from './styles';
 
 export type Given =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'drawing'; readonly pixels: () => ImageData }
-  | { readonly kind: 'picture'; readonly blob: Blob };
+  | { readonly kind: 'picture'; readonly blob: Blob; readonly sample: string };
 
 interface Chosen {
   readonly blob: Blob;
   readonly name: string;
-  readonly sample: string;
 }
 
 const ACCEPTED = 'image/jpeg,image/png,image/webp';
@@ -28,8 +25,6 @@ export class InputPanel extends LitElement {
   static override properties = {
     kind: { type: String },
     ink: { type: String },
-    samples: { attribute: false },
-    base: { attribute: false },
     chosen: { state: true },
     measured: { state: true },
     over: { state: true },
@@ -37,8 +32,6 @@ export class InputPanel extends LitElement {
   };
   declare kind: 'drawing' | 'image';
   declare ink: 'light-on-dark' | 'dark-on-light' | 'auto';
-  declare samples: readonly Example[];
-  declare base: URL | null;
   declare chosen: Chosen | null;
   declare measured: string;
   declare over: boolean;
@@ -48,8 +41,6 @@ export class InputPanel extends LitElement {
     super();
     this.kind = 'drawing';
     this.ink = 'auto';
-    this.samples = [];
-    this.base = null;
     this.chosen = null;
     this.measured = '';
     this.over = false;
@@ -114,20 +105,9 @@ export class InputPanel extends LitElement {
             ? html`<button ?disabled=${this.strokes === 0 || this.chosen !== null} @click=${this.#undo}>${undo}Undo</button>`
             : nothing
         }
-        <button @click=${this.#pick}>${pictureIcon}Choose a picture</button>
+        <button aria-label="Choose a picture" @click=${this.#pick}>${pictureIcon}Picture</button>
         <input type="file" accept=${ACCEPTED} aria-label="Picture file" hidden @change=${this.#picked} />
       </div>
-      <lw-sample-strip
-        .samples=${this.samples}
-        .base=${this.base}
-        .chosen=${this.chosen?.sample ?? ''}
-        @sample=${this.#sampled}
-      ></lw-sample-strip>
-      ${
-        drawing
-          ? html`<p class="small soft">A picture can also be dropped or pasted. With the keyboard, choose a picture or a sample.</p>`
-          : nothing
-      }
     `;
   }
 
@@ -152,12 +132,13 @@ export class InputPanel extends LitElement {
     this.#give(pad.empty ? { kind: 'nothing' } : { kind: 'drawing', pixels: () => pad.pixels() });
   }
 
-  #take(blob: Blob, name: string, sample = ''): void {
+  /** Show this picture and give it to the page; `sample` is the sample's id, '' of the visitor's own. */
+  take(blob: Blob, name: string, sample = ''): void {
     this.measured = '';
-    this.chosen = { blob, name, sample };
+    this.chosen = { blob, name };
     this.#pad?.clear();
     this.strokes = 0;
-    this.#give({ kind: 'picture', blob });
+    this.#give({ kind: 'picture', blob, sample });
   }
 
   #clear(): void {
@@ -178,24 +159,16 @@ export class InputPanel extends LitElement {
   #picked(event: Event): void {
     const input = event.target as HTMLInputElement;
     const file = input.files?.[0];
-    if (file) this.#take(file, file.name);
+    if (file) this.take(file, file.name);
     // The same file chosen again is a new choice.
     input.value = '';
-  }
-
-  async #sampled(event: CustomEvent<Example>): Promise<void> {
-    const { input, title, id } = event.detail;
-    if (this.base === null) return;
-    const response = await fetch(new URL(input.file, this.base)).catch(() => null);
-    if (response?.ok) this.#take(await response.blob(), title, id);
-    else this.dispatchEvent(new CustomEvent('missing', { detail: title }));
   }
 
   #paste = (event: ClipboardEvent): void => {
     const file = [...(event.clipboardData?.files ?? [])][0];
     if (file === undefined) return;
     event.preventDefault();
-    this.#take(file, 'Pasted picture');
+    this.take(file, 'Pasted picture');
   };
 
   #keys = (event: KeyboardEvent): void => {
@@ -221,7 +194,7 @@ export class InputPanel extends LitElement {
     const file = event.dataTransfer?.files[0];
     if (file === undefined) return;
     event.preventDefault();
-    this.#take(file, file.name);
+    this.take(file, file.name);
   };
 
   static override styles = [
@@ -244,6 +217,22 @@ export class InputPanel extends LitElement {
       }
       .well.square {
         aspect-ratio: 1;
+      }
+      @media (max-width: 831px) {
+        /* On a phone the answer is to be seen while one draws, so the headings that say the obvious go. */
+        h2 {
+          position: absolute;
+          clip-path: inset(50%);
+        }
+        .well.square {
+          width: min(100%, 42dvh);
+          min-width: 256px;
+        }
+      }
+      @media (max-width: 359px) {
+        .row svg {
+          display: none;
+        }
       }
       .well:not(.square):not(.filled) {
         border-style: dashed;
@@ -272,3 +261,9 @@ export class InputPanel extends LitElement {
 }
 
 customElements.define('lw-input-panel', InputPanel);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'lw-input-panel': InputPanel;
+  }
+}

@@ -2,11 +2,12 @@
 
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { Model, Prediction } from '../runtime';
+import type { Example } from '../shared/contract';
 import type { Evidence } from '../shared/evidence';
 import type { IndexEntry } from '../shared/index-file';
 import './answer-panel';
 import type { AnswerState } from './answer-panel';
-import type { Catalogue, Published } from './catalogue';
+import { type Catalogue, fetchVerified, type Published } from './catalogue';
 import { summary } from './evidence-words';
 import { checked, stored } from './icons';
 import './input-panel';
@@ -15,6 +16,7 @@ import { LatestOnly } from './latest';
 import './loading-steps';
 import { codeOf, type Refusal, refusalOf } from './refusal';
 import './refusal-note';
+import './sample-strip';
 import { evidenceHref, galleryHref } from './route';
 import './second-opinion';
 import { ModelSession } from './session';
@@ -34,6 +36,7 @@ export class ModelPage extends LitElement {
     evidence: { state: true },
     refusal: { state: true },
     answer: { state: true },
+    sample: { state: true },
   };
   declare name: string;
   declare catalogue: Catalogue;
@@ -44,6 +47,8 @@ export class ModelPage extends LitElement {
   /** Why there is no page at all: the index is out of reach, or the model is not in it. */
   declare refusal: Refusal | null;
   declare answer: AnswerState;
+  /** Id of the sample that is chosen, or ''. */
+  declare sample: string;
 
   #session: ModelSession | null = null;
   #given: Given = NOTHING;
@@ -92,29 +97,36 @@ export class ModelPage extends LitElement {
         </p>
       </header>
       <div class="columns">
-        <section aria-label="Input">
+        <section class="input" aria-label="Input">
           <lw-input-panel
             .kind=${entry.kind}
             .ink=${published?.contract.input.kind === 'drawing' ? published.contract.input.ink : 'auto'}
-            .samples=${published?.contract.examples.slice(0, SAMPLES) ?? []}
-            .base=${published?.versionUrl ?? null}
             @given=${this.#onGiven}
-            @missing=${this.#onMissing}
           ></lw-input-panel>
         </section>
-        <div class="right">
-          <section aria-label="Answer">
-            <h2>Answer</h2>
-            ${this.#answer(entry)}
-          </section>
-          ${
-            model
-              ? html`<section aria-label="On this device">
+        <section class="answer" aria-label="Answer">
+          <h2>Answer</h2>
+          ${this.#answer(entry)}
+        </section>
+        <section class="samples" aria-label="Samples">
+          <lw-sample-strip
+            .samples=${published?.contract.examples.slice(0, SAMPLES) ?? []}
+            .base=${published?.versionUrl ?? null}
+            .chosen=${this.sample}
+            @sample=${this.#onSample}
+          ></lw-sample-strip>
+          <p class="small soft">
+            A picture can also be dropped or pasted.
+            ${entry.kind === 'drawing' ? 'With the keyboard, choose a picture or a sample.' : nothing}
+          </p>
+        </section>
+        ${
+          model
+            ? html`<section class="device" aria-label="On this device">
                 <lw-status-panel .model=${model} .firstMs=${this.#session?.firstMs ?? null} .times=${this.#session?.times ?? []}></lw-status-panel>
               </section>`
-              : nothing
-          }
-        </div>
+            : nothing
+        }
       </div>
       ${this.#evidence(model)}
       ${
@@ -165,19 +177,24 @@ export class ModelPage extends LitElement {
 
   #onGiven(event: CustomEvent<Given>): void {
     this.#given = event.detail;
+    this.sample = event.detail.kind === 'picture' ? event.detail.sample : '';
     this.#answerLatest();
   }
 
-  #onMissing(event: CustomEvent<string>): void {
-    this.answer = {
-      kind: 'refused',
-      refusal: {
-        code: 'offline',
-        what: 'This sample is not stored on this device.',
-        why: `${event.detail} could not be fetched from the server.`,
-        now: 'Choose a picture of your own, or try again with the server in reach.',
-      },
-    };
+  async #onSample(event: CustomEvent<Example>): Promise<void> {
+    const { input, title, id, media_type: type } = event.detail;
+    const { published } = this;
+    if (published === null) return;
+    const { signal } = this.#abort;
+    this.sample = id;
+    const file = await fetchVerified(published.versionUrl, input, signal).catch(refusalOf);
+    if (signal.aborted || this.sample !== id) return;
+    if (file instanceof Uint8Array) this.#input?.take(new Blob([file], { type }), title, id);
+    else this.answer = { kind: 'refused', refusal: file };
+  }
+
+  get #input() {
+    return this.renderRoot.querySelector('lw-input-panel');
   }
 
   #answerLatest(): void {
@@ -212,6 +229,7 @@ export class ModelPage extends LitElement {
     this.evidence = null;
     this.refusal = null;
     this.answer = { kind: 'empty' };
+    this.sample = '';
   }
 
   #close(): void {
@@ -278,22 +296,16 @@ export class ModelPage extends LitElement {
         display: grid;
         gap: 32px;
       }
-      .right {
+      .columns > section {
         display: grid;
-        gap: 32px;
+        gap: 16px;
         align-content: start;
         min-width: 0;
       }
-      .right > section {
-        display: grid;
-        gap: 16px;
-      }
       .evidence {
-        display: flex;
-        flex-wrap: wrap;
+        display: grid;
         gap: 0 32px;
         align-items: center;
-        justify-content: space-between;
         padding: 16px;
         border-radius: var(--radius);
         background: var(--panel);
@@ -303,10 +315,44 @@ export class ModelPage extends LitElement {
         align-items: center;
         min-height: 44px;
       }
+      @media (max-width: 831px) {
+        :host {
+          gap: 24px;
+        }
+        nav {
+          display: none;
+        }
+        .columns {
+          gap: 24px;
+        }
+        .answer h2 {
+          position: absolute;
+          clip-path: inset(50%);
+        }
+      }
       @media (min-width: 832px) {
         .columns {
-          grid-template-columns: minmax(320px, 448px) minmax(0, 1fr);
-          gap: 64px;
+          grid-template:
+            'input answer' auto
+            'input device' auto
+            'samples device' 1fr / minmax(320px, 448px) minmax(0, 1fr);
+          gap: 24px 64px;
+        }
+        .input {
+          grid-area: input;
+        }
+        .samples {
+          grid-area: samples;
+        }
+        .answer {
+          grid-area: answer;
+          padding-bottom: 16px;
+        }
+        .device {
+          grid-area: device;
+        }
+        .evidence {
+          grid-template-columns: 1fr auto;
         }
       }
     `,

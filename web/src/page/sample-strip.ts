@@ -25,7 +25,7 @@ export class SampleStrip extends LitElement {
     const { base } = this;
     if (base === null || this.samples.length === 0) return html``;
     return html`
-      <h3 id="samples">Samples</h3>
+      <h2 id="samples">Samples</h2>
       <ul aria-labelledby="samples">
         ${this.samples.map(
           sample => html`
@@ -56,8 +56,9 @@ export class SampleStrip extends LitElement {
         display: grid;
         gap: 8px;
       }
-      h3 {
+      h2 {
         color: var(--soft);
+        font-size: var(--small);
       }
       ul {
         display: flex;

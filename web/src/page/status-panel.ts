@@ -6,8 +6,8 @@ import * as format from './format';
 import { shared } from './styles';
 
 const BACKENDS: Readonly<Record<Ran['backend'], string>> = {
-  wasm: 'WebAssembly on the processor (wasm)',
-  webgpu: 'graphics processor (webgpu)',
+  wasm: 'wasm, on the processor',
+  webgpu: 'webgpu, on the graphics processor',
 };
 
 export class StatusPanel extends LitElement {
@@ -34,9 +34,9 @@ export class StatusPanel extends LitElement {
     return html`
       <h2>On this device</h2>
       <dl>
-        ${row('Backend', `${BACKENDS[ran.backend]}, ${asked(ran.asked.backend)}`)}
-        ${row('Threads', `${ran.threads}, ${asked(ran.asked.threads)}`)}
-        ${row('Variant', `${ran.variant}, ${asked(ran.asked.variant)}`)}
+        ${row('Backend', `${BACKENDS[ran.backend]} ${asked(ran.asked.backend)}`)}
+        ${row('Threads', `${ran.threads} ${asked(ran.asked.threads)}`)}
+        ${row('Variant', `${ran.variant} ${asked(ran.asked.variant)}`)}
         ${row('Why these', ran.why)}
         ${row('Model', this.#download())}
         ${row('Loading', `${format.duration(report.loadMs)}, of it fetching ${format.duration(report.downloadMs)} and preparing ${format.duration(report.compileMs)}`)}
@@ -97,7 +97,7 @@ function row(term: string, value: string): TemplateResult {
 }
 
 function asked(value: string | number | null): string {
-  return value === null ? 'nothing asked for' : `asked for ${value}`;
+  return value === null ? '(automatic)' : `(asked for ${value})`;
 }
 
 customElements.define('lw-status-panel', StatusPanel);

@@ -13,6 +13,7 @@ export class VersionFacts extends LitElement {
     const { contract, base } = this;
     const { provenance } = contract;
     const tools = Object.entries(provenance.tools).map(([tool, version]) => `${tool} ${version}`);
+    const made = tools.length > 0 ? `, with ${tools.join(', ')}` : '';
     return html`
       <h2>About version ${contract.version}</h2>
       <dl>
@@ -20,7 +21,7 @@ export class VersionFacts extends LitElement {
         <div><dt>Licence</dt><dd>${contract.licence}</dd></div>
         <div><dt>Trained on</dt><dd>${provenance.data}</dd></div>
         <div><dt>Compared with</dt><dd>${provenance.judge}</dd></div>
-        <div><dt>Built</dt><dd>${provenance.built} from ${provenance.source_kind}, with ${tools.join(', ')}</dd></div>
+        <div><dt>Built</dt><dd>${provenance.built} from ${provenance.source_kind}${made}</dd></div>
         <div>
           <dt>Documents</dt>
           <dd>
