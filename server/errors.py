@@ -1,7 +1,5 @@
 """What the server answers when it cannot do what was asked."""
 
-# ruff: noqa: N818  # named by what happened, as HTTP names its statuses
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -90,8 +90,9 @@ def send(
     may not be kept by any cache. `precompressed` looks for .br and .gz beside the file.
     Raises NotFound for what is no regular file within `root`, symbolic links followed.
     """
+    path = _within(root, path)
     encoding, source = _negotiate(request, path) if precompressed else (None, path)
-    file = _open(source, root)
+    file = FileIO(_within(root, source), "rb")
     try:
         digest = digests.of(source, file)
         response = _respond(request, file, digest)
@@ -183,12 +184,12 @@ def _siblings(path: Path) -> list[tuple[str, Path]]:
     return [(name, file) for name, file in found if file.is_file()]
 
 
-def _open(path: Path, root: Path) -> FileIO:
+def _within(root: Path, path: Path) -> Path:
     try:
         real = path.resolve(strict=True)
         if real.is_relative_to(root.resolve()) and real.is_file():
-            return FileIO(real, "rb")
-    except (OSError, ValueError):
+            return real
+    except (OSError, ValueError):  # no such file, a loop of links, a name too long, a NUL
         pass
     raise NotFound(f"{path.name[:80]}: no such file")
 

@@ -17,7 +17,7 @@ class Part:
     stop: int
 
 
-class Unsatisfiable(Exception):  # noqa: N818  # named as RFC 9110 names it
+class Unsatisfiable(Exception):
     """The range lies wholly outside the file: 416."""
 
 

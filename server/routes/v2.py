@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 from pydantic import BaseModel
+from werkzeug.exceptions import MethodNotAllowed
 
 from export.contract import Tensor, Variant
 from export.errors import LikewiseError
@@ -87,6 +88,13 @@ def v2(config: Config, catalogue: Catalogue, engine: Engine) -> Blueprint:
             max_batch=config.max_batch,
         )
         return _infer(catalogue, engine, version, asked)
+
+    # Without this the page's route for any path would take these and say 404.
+    @routes.get("/repository/index")
+    @routes.get("/models/<name>/infer")
+    @routes.get("/models/<name>/versions/<number>/infer")
+    def post_only(**_: str) -> Response:
+        raise MethodNotAllowed(["OPTIONS", "POST"])
 
     @routes.route("/<path:rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
     def unknown(rest: str) -> Response:  # noqa: ARG001  # the route names it

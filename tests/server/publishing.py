@@ -1,0 +1,127 @@
+"""Small published versions for tests, as publish would write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from export.contract import (
+    SCHEMA_VERSION,
+    BackendResult,
+    Contract,
+    Decision,
+    DrawingInput,
+    Index,
+    IndexEntry,
+    Provenance,
+    Resize,
+    Tensor,
+    Variant,
+    file_ref,
+    read_contract,
+    read_index,
+    sha256,
+    to_json,
+)
+
+
+def publish(
+    models: Path,
+    name: str,
+    model: bytes,
+    given: Tensor,
+    outputs: list[Tensor],
+    *,
+    status: str = "passed",
+) -> None:
+    """Publish `model` as version 1 of `name`, with one variant, fp32."""
+    folder = models / name / "1"
+    folder.mkdir(parents=True)
+    (folder / "model.onnx").write_bytes(model)
+    result = BackendResult.model_validate({"status": status})
+    contract = Contract(
+        schema_version=SCHEMA_VERSION,
+        name=name,
+        version=1,
+        title=name,
+        description=name,
+        task="image-classification",
+        licence="MIT",
+        labels=["a", "b"],
+        input=DrawingInput(
+            kind="drawing",
+            tensor=given,
+            resize=Resize(filter="bilinear"),
+            orientation="exif",
+            background=[255, 255, 255],
+            colour_profile="ignore",
+            ink="auto",
+            fit="ink",
+        ),
+        outputs=outputs,
+        decision=Decision(
+            kind="scores",
+            probabilities=outputs[0].name,
+            top_probabilities=outputs[0].name,
+            top_indices=outputs[-1].name,
+            top_k=1,
+        ),
+        variants=[
+            Variant(
+                name="fp32",
+                file="model.onnx",
+                size_bytes=len(model),
+                sha256=sha256(model),
+                entry="wasm",
+                backends={"cpu": result},
+            )
+        ],
+        best={"cpu": "fp32"},
+        examples=[],
+        documents=[],
+        provenance=Provenance(
+            source_kind="onnx",
+            judge="none",
+            tools={},
+            data="none",
+            built="2026-01-01",
+            build_key="0" * 64,
+        ),
+    )
+    (folder / "contract.json").write_bytes(to_json(contract))
+    list_version(models, name, 1)
+
+
+def list_version(models: Path, name: str, version: int) -> None:
+    """Make `version` the current one in index.json, by a rename as publish does."""
+    folder = models / name / str(version)
+    contract = read_contract(folder / "contract.json")
+    old = read_index(models / "index.json")
+    known = old.models[name].versions if name in old.models else []
+    entry = IndexEntry(
+        title=contract.title,
+        description=contract.description,
+        task=contract.task,
+        kind=contract.input.kind,
+        version=version,
+        versions=sorted({*known, version}),
+        contract=file_ref(models, folder / "contract.json"),
+        published="2026-01-01",
+        sample=None,
+    )
+    new = Index(schema_version=1, models={**old.models, name: entry})
+    aside = models / "index.json.new"
+    aside.write_bytes(to_json(new))
+    aside.replace(models / "index.json")
+
+
+def copy_version(models: Path, name: str, old: int, new: int) -> None:
+    """Lay down version `new`, equal to `old` but for its number. It is not listed yet."""
+    source, target = models / name / str(old), models / name / str(new)
+    for path in source.rglob("*"):
+        if path.is_file():
+            copy = target / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    contract = json.loads((source / "contract.json").read_text())
+    (target / "contract.json").write_text(json.dumps({**contract, "version": new}))
