@@ -4,30 +4,32 @@ import { PRECISION_BITS, type Weights } from './weights';
 
 type Bytes = Uint8Array | Uint8ClampedArray;
 
+/** Rows of `pitch` bytes, `stride` bytes a pixel; `left` is the place of their first pixel in the whole. */
+export interface Lines {
+  readonly data: Bytes;
+  readonly pitch: number;
+  readonly stride: number;
+  readonly left: number;
+}
+
 const HALF = 1 << (PRECISION_BITS - 1);
 
-/** Rows of `pitch` bytes, `stride` bytes a pixel of which the first three count, into rows of `starts.length` pixels. */
-export function acrossThree(
-  lines: Bytes,
-  pitch: number,
-  stride: number,
-  weights: Weights,
-  out: Uint8Array,
-): void {
+/** Three channels of each pixel, into rows of `starts.length` pixels. */
+export function acrossThree({ data, pitch, stride, left }: Lines, weights: Weights, out: Uint8Array): void {
   const { starts, lengths, values, width } = weights;
   let to = 0;
-  for (let row = 0; row < lines.length; row += pitch) {
+  for (let row = 0; row < data.length; row += pitch) {
     for (let x = 0; x < starts.length; x += 1) {
       let red = HALF;
       let green = HALF;
       let blue = HALF;
-      let at = row + (starts[x] ?? 0) * stride;
+      let at = row + ((starts[x] ?? 0) - left) * stride;
       const end = x * width + (lengths[x] ?? 0);
       for (let k = x * width; k < end; k += 1) {
         const weight = values[k] ?? 0;
-        red = (red + Math.imul(lines[at] ?? 0, weight)) | 0;
-        green = (green + Math.imul(lines[at + 1] ?? 0, weight)) | 0;
-        blue = (blue + Math.imul(lines[at + 2] ?? 0, weight)) | 0;
+        red = (red + Math.imul(data[at] ?? 0, weight)) | 0;
+        green = (green + Math.imul(data[at + 1] ?? 0, weight)) | 0;
+        blue = (blue + Math.imul(data[at + 2] ?? 0, weight)) | 0;
         at += stride;
       }
       out[to] = clip(red);
@@ -38,22 +40,16 @@ export function acrossThree(
   }
 }
 
-export function acrossOne(
-  lines: Bytes,
-  pitch: number,
-  stride: number,
-  weights: Weights,
-  out: Uint8Array,
-): void {
+export function acrossOne({ data, pitch, stride, left }: Lines, weights: Weights, out: Uint8Array): void {
   const { starts, lengths, values, width } = weights;
   let to = 0;
-  for (let row = 0; row < lines.length; row += pitch) {
+  for (let row = 0; row < data.length; row += pitch) {
     for (let x = 0; x < starts.length; x += 1) {
       let sum = HALF;
-      let at = row + (starts[x] ?? 0) * stride;
+      let at = row + ((starts[x] ?? 0) - left) * stride;
       const end = x * width + (lengths[x] ?? 0);
       for (let k = x * width; k < end; k += 1) {
-        sum = (sum + Math.imul(lines[at] ?? 0, values[k] ?? 0)) | 0;
+        sum = (sum + Math.imul(data[at] ?? 0, values[k] ?? 0)) | 0;
         at += stride;
       }
       out[to] = clip(sum);
@@ -63,7 +59,7 @@ export function acrossOne(
 }
 
 /** Rows of `pitch` bytes, the first of them row `top` of the whole, into `starts.length` rows. */
-export function down(lines: Uint8Array, pitch: number, weights: Weights, top: number): Uint8Array {
+export function squeezeDown(lines: Uint8Array, pitch: number, weights: Weights, top: number): Uint8Array {
   const { starts, lengths, values, width } = weights;
   const out = new Uint8Array(starts.length * pitch);
   const sums = new Int32Array(pitch);

@@ -1,5 +1,5 @@
 // Pillow's Image.resize, bit for bit, for the window of the result that is wanted: docs/decoders.md, "Resizing".
-import { acrossOne, acrossThree, down } from './passes';
+import { acrossOne, acrossThree, squeezeDown } from './passes';
 import type { Size } from './raster';
 import { type Filter, type Weights, weigh } from './weights';
 
@@ -21,40 +21,58 @@ export interface Target {
 }
 
 /** The window's pixels, channels interleaved. A pass that would keep the size is left out, as in Pillow. */
-export function resize(source: Source, { size, window, filter }: Target): Uint8Array {
-  const { width, height, channels } = source;
+export function resize(source: Source, target: Target): Uint8Array {
+  const { size, window, filter } = target;
+  const { width, height } = source;
   const across = size.width === width ? null : weigh(filter, width, size.width, window.x, window.width);
-  const vertical =
-    size.height === height ? null : weigh(filter, height, size.height, window.y, window.height);
-  const top = vertical === null ? window.y : (vertical.starts[0] ?? 0);
-  const rows = vertical === null ? window.height : lastRow(vertical) - top;
-  const lines =
-    across === null ? cut(source, window.x, window.width, top, rows) : squeeze(source, across, top, rows);
-  return vertical === null ? lines : down(lines, window.width * channels, vertical, top);
+  const down = size.height === height ? null : weigh(filter, height, size.height, window.y, window.height);
+  const columns = across === null ? { first: window.x, count: window.width } : range(across);
+  const rows = down === null ? { first: window.y, count: window.height } : range(down);
+  const { channels } = source;
+  if (across === null || down === null || !verticalFirst(source, size)) {
+    const lines = across === null ? cut(source, columns, rows) : squeezeRows(source, across, rows);
+    return down === null ? lines : squeezeDown(lines, window.width * channels, down, rows.first);
+  }
+  const packed = squeezeDown(cut(source, columns, rows), columns.count * channels, down, rows.first);
+  const lines = { data: packed, width: columns.count, height: window.height, stride: channels, channels };
+  return squeezeRows(lines, across, { first: 0, count: window.height }, columns.first);
 }
 
-function lastRow({ starts, lengths }: Weights): number {
+interface Range {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Pillow 13 starts with the vertical pass when it takes away more than twice as many rows as columns. */
+function verticalFirst(source: Size, size: Size): boolean {
+  return size.height < source.height && source.height - size.height > 2 * (source.width - size.width);
+}
+
+/** The source positions that the weights reach. */
+function range({ starts, lengths }: Weights): Range {
   const last = starts.length - 1;
-  return (starts[last] ?? 0) + (lengths[last] ?? 0);
+  const first = starts[0] ?? 0;
+  return { first, count: (starts[last] ?? 0) + (lengths[last] ?? 0) - first };
 }
 
-/** The horizontal pass, over the rows that the vertical one needs. */
-function squeeze(source: Source, weights: Weights, top: number, rows: number): Uint8Array {
+/** The horizontal pass over some rows; `left` is the place in the whole of the source's first column. */
+function squeezeRows(source: Source, weights: Weights, rows: Range, left = 0): Uint8Array {
   const { data, width, stride, channels } = source;
-  const lines = data.subarray(top * width * stride, (top + rows) * width * stride);
-  const out = new Uint8Array(rows * weights.starts.length * channels);
-  if (channels === 3) acrossThree(lines, width * stride, stride, weights, out);
-  else acrossOne(lines, width * stride, stride, weights, out);
+  const pitch = width * stride;
+  const lines = data.subarray(rows.first * pitch, (rows.first + rows.count) * pitch);
+  const out = new Uint8Array(rows.count * weights.starts.length * channels);
+  const pass = channels === 3 ? acrossThree : acrossOne;
+  pass({ data: lines, pitch, stride, left }, weights, out);
   return out;
 }
 
-/** No horizontal pass: the columns as they are. */
-function cut(source: Source, left: number, columns: number, top: number, rows: number): Uint8Array {
+/** A part of the picture as it is, without bytes between pixels. */
+function cut(source: Source, columns: Range, rows: Range): Uint8Array {
   const { data, width, stride, channels } = source;
-  const out = new Uint8Array(rows * columns * channels);
+  const out = new Uint8Array(rows.count * columns.count * channels);
   let to = 0;
-  for (let y = top; y < top + rows; y += 1) {
-    for (let x = left; x < left + columns; x += 1) {
+  for (let y = rows.first; y < rows.first + rows.count; y += 1) {
+    for (let x = columns.first; x < columns.first + columns.count; x += 1) {
       const at = (y * width + x) * stride;
       for (let channel = 0; channel < channels; channel += 1) {
         out[to] = data[at + channel] ?? 0;
