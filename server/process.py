@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import os
@@ -13,7 +14,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from json import dumps, loads
 from pathlib import Path
@@ -42,18 +42,23 @@ class RunningServer:
         if self.process.poll() is None:
             self.process.terminate()
         try:
-            self.process.wait(GRACE_S + 5)
+            self._wait_for_all()
         except subprocess.TimeoutExpired:
             self.kill()
 
     def kill(self) -> None:
         """End it at once, as a crash would: no request is finished."""
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self._wait_for_all()
 
     def log(self) -> str:
         """What it wrote to its log so far."""
         return self.log_file.read_text(errors="replace")
+
+    def _wait_for_all(self) -> None:
+        # The pipe of stdout ends when the last process of the group has gone, not only the first.
+        self.process.communicate(timeout=GRACE_S + 5)
 
 
 def serve(config: Config, *, json: bool = False) -> None:
@@ -66,7 +71,7 @@ def serve(config: Config, *, json: bool = False) -> None:
     _Gunicorn(config, listener, _announcement(config, url, json=json)).run()
 
 
-@contextmanager
+@contextlib.contextmanager
 def running_server(
     models: Path,
     web: Path,
@@ -95,8 +100,6 @@ def running_server(
             yield RunningServer(_wait(server, deadline_s), process, server.log_file)
         finally:
             server.stop()
-            if process.stdout is not None:
-                process.stdout.close()
 
 
 class _Gunicorn(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
