@@ -1,0 +1,89 @@
+"""Asks the server for every golden example through tritonclient, every way it can be asked.
+
+Runs in tritonclient's own environment: `python tritonclient_golden.py URL FOLDER OUT`, with
+the folder of the published version. Writes OUT, an .npz of all answers by
+`variant/sent/answered/example/output`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tritonclient.http import InferenceServerClient, InferInput, InferRequestedOutput
+
+DATATYPES = {"uint8": "UINT8", "int32": "INT32", "int64": "INT64", "float32": "FP32"}
+WAYS = {"json": False, "binary": True}
+
+
+def main(url: str, folder: Path, out: Path) -> None:
+    """Ask, check what the protocol promises, and write the answers down."""
+    contract = json.loads((folder / "contract.json").read_text(encoding="utf-8"))
+    client = InferenceServerClient(url.removeprefix("http://"), network_timeout=120)
+    check_metadata(client, contract)
+    answers: dict[str, Any] = {}
+    for variant in passing(contract):
+        for example, (sent, answered) in product(contract["examples"], product(WAYS, WAYS)):
+            pixels = tensor(contract, folder / example["tensor"]["file"])
+            result = ask(client, contract, pixels, variant, WAYS[sent], WAYS[answered])
+            for output in contract["outputs"]:
+                key = f"{variant}/{sent}/{answered}/{example['id']}/{output['name']}"
+                answers[key] = result.as_numpy(output["name"])
+    client.close()
+    np.savez(out, **answers)
+
+
+def passing(contract: dict[str, Any]) -> list[str]:
+    """The variants that the server must offer."""
+    offered = contract["variants"]
+    return [v["name"] for v in offered if v["backends"].get("cpu", {}).get("status") == "passed"]
+
+
+def tensor(contract: dict[str, Any], file: Path) -> Any:
+    """A golden input tensor, as a batch of one."""
+    declared = contract["input"]["tensor"]
+    return np.frombuffer(file.read_bytes(), declared["dtype"]).reshape(1, *declared["shape"][1:])
+
+
+def ask(
+    client: Any, contract: dict[str, Any], pixels: Any, variant: str, binary: bool, wanted: bool
+) -> Any:
+    """One inference; the answer says that it came from the variant asked for."""
+    declared = contract["input"]["tensor"]
+    given = InferInput(declared["name"], list(pixels.shape), DATATYPES[declared["dtype"]])
+    given.set_data_from_numpy(pixels, binary_data=binary)
+    result = client.infer(
+        contract["name"],
+        [given],
+        model_version=str(contract["version"]),
+        outputs=[InferRequestedOutput(o["name"], binary_data=wanted) for o in contract["outputs"]],
+        request_id=f"{variant}-{binary}-{wanted}",
+        parameters={"variant": variant},
+    )
+    said = result.get_response()
+    assert said["parameters"]["variant"] == variant, said["parameters"]
+    assert said["id"] == f"{variant}-{binary}-{wanted}"
+    assert said["model_version"] == str(contract["version"])
+    return result
+
+
+def check_metadata(client: Any, contract: dict[str, Any]) -> None:
+    """Liveness, readiness, metadata and repository, as tritonclient reads them."""
+    name, version = contract["name"], str(contract["version"])
+    assert client.is_server_live()
+    assert client.is_server_ready()
+    assert client.is_model_ready(name)
+    assert client.is_model_ready(name, version)
+    assert not client.is_model_ready("nobody")
+    assert "binary_tensor_data" in client.get_server_metadata()["extensions"]
+    told = client.get_model_metadata(name)
+    assert [o["name"] for o in told["outputs"]] == [o["name"] for o in contract["outputs"]]
+    assert name in [row["name"] for row in client.get_model_repository_index()]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
