@@ -9,6 +9,7 @@ import './gallery';
 import { auto, away, dark, ditto, light } from './icons';
 import './model-page';
 import { galleryHref, parseRoute, type Route } from './route';
+import type { Shell } from './shell';
 import { buttons, shared } from './styles';
 import { currentTheme, nextTheme, type Theme } from './theme';
 
@@ -24,12 +25,14 @@ export class App extends LitElement {
     theme: { state: true },
     applyUpdate: { state: true },
     unreachable: { state: true },
+    shell: { state: true },
   };
   declare route: Route;
   declare theme: Theme;
   /** Puts the newer page that waits in this one's place. */
   declare applyUpdate: (() => void) | null;
   declare unreachable: boolean;
+  declare shell: Shell;
 
   readonly #site = new URL('./', document.baseURI);
   readonly #catalogue = new Catalogue(this.#site);
@@ -41,15 +44,12 @@ export class App extends LitElement {
     this.theme = currentTheme();
     this.applyUpdate = null;
     this.unreachable = false;
+    this.shell = 'storing';
     addEventListener('hashchange', () => this.#go());
     this.#connection.addEventListener('change', () => {
       this.unreachable = this.#connection.reach === 'unreachable';
     });
-    void offline({
-      onUpdate: apply => {
-        this.applyUpdate = apply;
-      },
-    });
+    void this.#storeShell();
   }
 
   protected override firstUpdated(): void {
@@ -89,9 +89,9 @@ export class App extends LitElement {
     const { route } = this;
     switch (route.view) {
       case 'gallery':
-        return html`<lw-gallery .catalogue=${this.#catalogue}></lw-gallery>`;
+        return html`<lw-gallery .catalogue=${this.#catalogue} .shell=${this.shell}></lw-gallery>`;
       case 'model':
-        return html`<lw-model-page .catalogue=${this.#catalogue} .site=${this.#site} .name=${route.name}></lw-model-page>`;
+        return html`<lw-model-page .shell=${this.shell} .catalogue=${this.#catalogue} .site=${this.#site} .name=${route.name}></lw-model-page>`;
       case 'evidence':
         return html`<lw-evidence-page .catalogue=${this.#catalogue} .name=${route.name}></lw-evidence-page>`;
       case 'unknown':
@@ -99,6 +99,18 @@ export class App extends LitElement {
       default:
         return route satisfies never;
     }
+  }
+
+  async #storeShell(): Promise<void> {
+    const offered = await offline({
+      onReady: () => {
+        this.shell = 'stored';
+      },
+      onUpdate: apply => {
+        this.applyUpdate = apply;
+      },
+    });
+    if (!offered) this.shell = 'none';
   }
 
   #go(): void {
@@ -223,6 +235,7 @@ export class App extends LitElement {
   ];
 }
 
+/** Until the view knows better: a model's own title comes with the index. */
 function titleOf(route: Route): string {
   switch (route.view) {
     case 'gallery':

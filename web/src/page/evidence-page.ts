@@ -90,6 +90,7 @@ export class EvidencePage extends LitElement {
     this.state = { kind: 'loading' };
     try {
       const entry = await this.catalogue.entry(this.name, signal);
+      document.title = `Evidence: ${entry.title} | Likewise`;
       const published = await this.catalogue.published(this.name, entry, signal);
       const evidence = await this.catalogue.evidence(published, signal);
       this.state = { kind: 'shown', published, evidence };

@@ -8,6 +8,7 @@ import { checked, stored } from './icons';
 import { type Refusal, refusalOf } from './refusal';
 import './refusal-note';
 import { evidenceHref, modelHref } from './route';
+import type { Shell } from './shell';
 import { buttons, shared } from './styles';
 
 type State =
@@ -18,10 +19,12 @@ type State =
 export class Gallery extends LitElement {
   static override properties = {
     catalogue: { attribute: false },
+    shell: { attribute: false },
     state: { state: true },
     offline: { state: true },
   };
   declare catalogue: Catalogue;
+  declare shell: Shell;
   declare state: State;
   /** Names of the models that are stored whole on this device. */
   declare offline: ReadonlySet<string>;
@@ -32,6 +35,7 @@ export class Gallery extends LitElement {
     super();
     this.state = { kind: 'loading' };
     this.offline = new Set();
+    this.shell = 'storing';
   }
 
   protected override firstUpdated(): void {
@@ -87,7 +91,7 @@ export class Gallery extends LitElement {
           <p class="small soft">${TASKS[entry.task] ?? entry.task}, version ${entry.version}</p>
           <p class="marks small">
             <a href=${evidenceHref(name)}>${checked}Verified<span class="unseen">: evidence of ${entry.title}</span></a>
-            <span class="soft">${this.offline.has(name) ? html`${stored}Works offline` : 'Offline once opened'}</span>
+            <span class="soft">${this.shell === 'stored' && this.offline.has(name) ? html`${stored}Works offline` : 'Offline once opened'}</span>
           </p>
         </div>
       </li>

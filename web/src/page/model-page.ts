@@ -21,6 +21,7 @@ import { evidenceHref, galleryHref } from './route';
 import './second-opinion';
 import { ModelSession } from './session';
 import './status-panel';
+import type { Shell } from './shell';
 import { buttons, shared } from './styles';
 import './version-facts';
 
@@ -31,6 +32,7 @@ export class ModelPage extends LitElement {
     name: { type: String },
     catalogue: { attribute: false },
     site: { attribute: false },
+    shell: { attribute: false },
     entry: { state: true },
     published: { state: true },
     evidence: { state: true },
@@ -41,6 +43,7 @@ export class ModelPage extends LitElement {
   declare name: string;
   declare catalogue: Catalogue;
   declare site: URL;
+  declare shell: Shell;
   declare entry: IndexEntry | null;
   declare published: Published | null;
   declare evidence: Evidence | null;
@@ -58,6 +61,7 @@ export class ModelPage extends LitElement {
   constructor() {
     super();
     this.name = '';
+    this.shell = 'storing';
     this.#reset();
   }
 
@@ -93,7 +97,7 @@ export class ModelPage extends LitElement {
         <p>${entry.description}</p>
         <p class="marks small">
           <a href=${evidenceHref(this.name)}>${checked}Verified, version ${entry.version}</a>
-          ${model?.report.availableOffline ? html`<span class="soft">${stored}Works offline</span>` : nothing}
+          ${model?.report.availableOffline && this.shell === 'stored' ? html`<span class="soft">${stored}Works offline</span>` : nothing}
         </p>
       </header>
       <div class="columns">
@@ -123,7 +127,7 @@ export class ModelPage extends LitElement {
         ${
           model
             ? html`<section class="device" aria-label="On this device">
-                <lw-status-panel .model=${model} .firstMs=${this.#session?.firstMs ?? null} .times=${this.#session?.times ?? []}></lw-status-panel>
+                <lw-status-panel .model=${model} .shell=${this.shell} .firstMs=${this.#session?.firstMs ?? null} .times=${this.#session?.times ?? []}></lw-status-panel>
               </section>`
             : nothing
         }
@@ -248,6 +252,7 @@ export class ModelPage extends LitElement {
     if (this.#given.kind !== 'nothing') this.#answerLatest();
     try {
       this.entry = await catalogue.entry(name, signal);
+      document.title = `${this.entry.title} | Likewise`;
       this.published = await catalogue.published(name, this.entry, signal);
       this.evidence = await catalogue.evidence(this.published, signal);
     } catch (error) {

@@ -1,8 +1,9 @@
 // How it ran: asked, got and why; bytes and times; whether it works without a network.
 
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { Model, Ran } from '../runtime';
+import type { LoadReport, Model, Ran } from '../runtime';
 import * as format from './format';
+import { type Shell, shellWhy } from './shell';
 import { shared } from './styles';
 
 const BACKENDS: Readonly<Record<Ran['backend'], string>> = {
@@ -15,16 +16,19 @@ export class StatusPanel extends LitElement {
     model: { attribute: false },
     firstMs: { attribute: false },
     times: { attribute: false },
+    shell: { attribute: false },
   };
   declare model: Model | null;
   declare firstMs: number | null;
   declare times: readonly number[];
+  declare shell: Shell;
 
   constructor() {
     super();
     this.model = null;
     this.firstMs = null;
     this.times = [];
+    this.shell = 'storing';
   }
 
   override render() {
@@ -42,7 +46,7 @@ export class StatusPanel extends LitElement {
         ${row('Loading', `${format.duration(report.loadMs)}, of it fetching ${format.duration(report.downloadMs)} and preparing ${format.duration(report.compileMs)}`)}
         ${row('First answer', this.firstMs === null ? 'none yet' : format.duration(this.firstMs))}
         ${row('Usual answer', this.#usual())}
-        ${row('Works offline', report.availableOffline ? 'yes' : `no: ${report.why}`)}
+        ${row('Works offline', this.#offline(report))}
         ${row('Isolated', crossOriginIsolated ? 'yes, so threads can be used' : 'no, so one thread only')}
       </dl>
     `;
@@ -54,6 +58,11 @@ export class StatusPanel extends LitElement {
     const size = format.bytes(report.modelBytes);
     if (report.fromStore) return `${size}, from this device's store`;
     return `${size}, ${format.bytes(report.downloadedBytes)} downloaded, every byte checked`;
+  }
+
+  #offline({ availableOffline, why }: LoadReport): string {
+    const no = [availableOffline ? '' : why, shellWhy(this.shell)].filter(Boolean);
+    return no.length === 0 ? 'yes' : `no: ${no.join('; ')}`;
   }
 
   #usual(): string {
