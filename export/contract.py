@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from export.errors import ContractError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -66,7 +66,9 @@ class ImageInput(Strict):
     tensor: Tensor
     resize: Resize
     orientation: Literal["exif"]
-    background: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=3, max_length=3)]
+    background: Annotated[
+        list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=3, max_length=3)
+    ]
     colour_profile: Literal["ignore"]
 
 
@@ -77,7 +79,9 @@ class DrawingInput(Strict):
     tensor: Tensor
     resize: Resize
     orientation: Literal["exif"]
-    background: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=3, max_length=3)]
+    background: Annotated[
+        list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=3, max_length=3)
+    ]
     colour_profile: Literal["ignore"]
     ink: Literal["light-on-dark", "dark-on-light", "auto"] = Field(
         description="auto: dark on light when the border is lighter than mid grey."
@@ -197,7 +201,9 @@ class Contract(Strict):
 
     def files(self) -> list[FileRef]:
         """Every file of the version except contract.json itself."""
-        refs = [FileRef(file=v.file, size_bytes=v.size_bytes, sha256=v.sha256) for v in self.variants]
+        refs = [
+            FileRef(file=v.file, size_bytes=v.size_bytes, sha256=v.sha256) for v in self.variants
+        ]
         for example in self.examples:
             refs += [example.input, example.tensor, example.outputs]
         return refs + self.documents
@@ -210,7 +216,8 @@ class IndexEntry(Strict):
     description: str
     task: str
     kind: Literal["image", "drawing"]
-    version: Annotated[int, Field(ge=1)]
+    version: Annotated[int, Field(ge=1)] = Field(description="The current one.")
+    versions: list[int] = Field(description="Every version ever published here, the current too.")
     contract: FileRef
     published: str
     sample: FilePath | None = Field(description="Path in the version of a picture for the gallery.")

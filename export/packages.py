@@ -17,7 +17,9 @@ from pathlib import Path
 from export.contract import sha256
 from export.errors import SourceError
 
-_PIP = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[\w.]+)#sha256=(?P<sha256>[0-9a-f]{64})$")
+_PIP = re.compile(
+    r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[\w.]+)#sha256=(?P<sha256>[0-9a-f]{64})$"
+)
 _NPM = re.compile(
     r"^npm:(?P<name>(@[\w.-]+/)?[\w.-]+)@(?P<version>[\w.-]+)#sha256=(?P<sha256>[0-9a-f]{64})$"
 )
@@ -80,14 +82,21 @@ def _download(wanted: Requirement, folder: Path) -> Path:
         command += ["--only-binary=:all:", f"{wanted.name}=={wanted.version}"]
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=FETCH_TIMEOUT_S, check=False
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=FETCH_TIMEOUT_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SourceError(f"{wanted.name} {wanted.version}: cannot be fetched: {error}") from error
     archives = [path for path in folder.iterdir() if path.is_file()]
     if done.returncode != 0 or len(archives) != 1:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise SourceError(f"{wanted.name} {wanted.version}: {wanted.manager} could not fetch it: {last}")
+        raise SourceError(
+            f"{wanted.name} {wanted.version}: {wanted.manager} could not fetch it: {last}"
+        )
     return archives[0]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from export.errors import Refused
-from export.join import PROBABILITIES, TOP_INDICES, TOP_PROBABILITIES
+from export.graph_names import PROBABILITIES, TOP_INDICES, TOP_PROBABILITIES
 from export.samples import Probabilities
 
 Arrays = dict[str, npt.NDArray[np.generic]]
@@ -50,10 +50,14 @@ def compare(where: str, judge: Probabilities, got: Probabilities, tolerance: flo
     decided = top_two[:, 1] - top_two[:, 0] > 2 * tolerance
     same = judge.argmax(axis=1) == got.argmax(axis=1)
     difference = np.abs(judge.astype(np.float64) - got).max()
-    return Comparison(len(judge), float(difference), int((same & decided).sum()), int((~decided).sum()))
+    return Comparison(
+        len(judge), float(difference), int((same & decided).sum()), int((~decided).sum())
+    )
 
 
-def check_outputs(where: str, outputs: Arrays, samples: int, labels: int, top_k: int) -> Probabilities:
+def check_outputs(
+    where: str, outputs: Arrays, samples: int, labels: int, top_k: int
+) -> Probabilities:
     """Every output present, of the right type and shape, and the top k those of the probabilities.
 
     Returns the probabilities. Refused with all that is wrong.
@@ -78,7 +82,9 @@ def check_outputs(where: str, outputs: Arrays, samples: int, labels: int, top_k:
         raise Refused(wrong)
     probabilities = outputs[PROBABILITIES].astype(np.float32)
     if np.isfinite(probabilities).all():
-        _check_top(where, probabilities, outputs[TOP_PROBABILITIES], outputs[TOP_INDICES].astype(np.int64))
+        _check_top(
+            where, probabilities, outputs[TOP_PROBABILITIES], outputs[TOP_INDICES].astype(np.int64)
+        )
     return probabilities
 
 

@@ -149,7 +149,10 @@ class VariantsSection(Strict):
 
     offer: list[VariantName] = ["fp32", "fp16", "q8"]
     prefer: Literal["smallest", "fastest", "most-accurate"] = "smallest"
-    keep_fp32: list[str] = Field(default=[], description="Node names that q8 leaves in float.")
+    keep_fp32: list[str] = Field(
+        default=[],
+        description='What q8 leaves in float: "first-layer", "depthwise", or names of nodes.',
+    )
 
     @model_validator(mode="after")
     def _fp32_is_the_yardstick(self) -> Self:

@@ -13,7 +13,7 @@ import onnxruntime as ort
 
 from export.decode.pixels import Pixels
 from export.errors import LikewiseError
-from export.join import INPUT
+from export.graph_names import INPUT
 
 Outputs = dict[str, npt.NDArray[np.generic]]
 BATCH = 64
@@ -31,9 +31,15 @@ class Session:
                 path.read_bytes(), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            raise LikewiseError(f"{path.name}: onnxruntime {ort.__version__} cannot load it: {error}") from error
-        self.inputs = {item.name: (item.type, list(item.shape)) for item in self._session.get_inputs()}
-        self.outputs = {item.name: (item.type, list(item.shape)) for item in self._session.get_outputs()}
+            raise LikewiseError(
+                f"{path.name}: onnxruntime {ort.__version__} cannot load it: {error}"
+            ) from error
+        self.inputs = {
+            item.name: (item.type, list(item.shape)) for item in self._session.get_inputs()
+        }
+        self.outputs = {
+            item.name: (item.type, list(item.shape)) for item in self._session.get_outputs()
+        }
 
     def run(self, pixels: Pixels) -> Outputs:
         """All outputs by name, for uint8 [samples, height, width, channels]."""

@@ -57,7 +57,12 @@ def read_samples(path: Path) -> JudgedSamples:
         samples = tuple(
             Sample(str(i), data[start:end], None if label < 0 else int(label), str(title))
             for i, start, end, label, title in zip(
-                stored["ids"], starts, stored["ends"], stored["labels"], stored["titles"], strict=True
+                stored["ids"],
+                starts,
+                stored["ends"],
+                stored["labels"],
+                stored["titles"],
+                strict=True,
             )
         )
         return JudgedSamples(samples, stored["probabilities"].astype(np.float32))
@@ -73,4 +78,6 @@ def check_samples(where: str, samples: Sequence[Sample], labels: int) -> None:
         raise SourceError(f"{where}: the id {double!r} occurs twice; ids must be unique")
     for sample in samples:
         if sample.label is not None and not 0 <= sample.label < labels:
-            raise SourceError(f"{where}: {sample.id} has label {sample.label}, labels are 0..{labels - 1}")
+            raise SourceError(
+                f"{where}: {sample.id} has label {sample.label}, labels are 0..{labels - 1}"
+            )

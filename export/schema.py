@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from export.contract import Contract, Index
 from export.evidence import Evidence
 
-FILES = {
+FILES: dict[str, type[BaseModel]] = {
     "contract.schema.json": Contract,
     "index.schema.json": Index,
     "evidence.schema.json": Evidence,
@@ -31,7 +33,9 @@ def write_schemas(folder: Path) -> list[Path]:
 def _untitled(node: Any) -> Any:
     """Without pydantic's titles: the generator would make a named type of each property."""
     if isinstance(node, dict):
-        return {k: _untitled(v) for k, v in node.items() if not (k == "title" and isinstance(v, str))}
+        return {
+            k: _untitled(v) for k, v in node.items() if not (k == "title" and isinstance(v, str))
+        }
     return [_untitled(item) for item in node] if isinstance(node, list) else node
 
 

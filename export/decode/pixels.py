@@ -163,9 +163,7 @@ def ink_square(grey: Pixels) -> Pixels:
     left, right = int(columns[0]), int(columns[-1]) + 1
     up, down = INK_SQUARE
     side = (up * max(bottom - top, right - left) + down - 1) // down
-    return window(
-        grey, left + (right - left - side) // 2, top + (bottom - top - side) // 2, side
-    )
+    return window(grey, left + (right - left - side) // 2, top + (bottom - top - side) // 2, side)
 
 
 def window(grey: Pixels, left: int, top: int, side: int) -> Pixels:

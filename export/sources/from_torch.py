@@ -33,7 +33,9 @@ class TorchSource:
     def __init__(self, recipe: Recipe, file: SourceFile) -> None:
         self.recipe = recipe
         self.file = file
-        self.judge = f"PyTorch {torch.__version__.split('+')[0]} with the recipe's own pre-processing"
+        self.judge = (
+            f"PyTorch {torch.__version__.split('+')[0]} with the recipe's own pre-processing"
+        )
 
     def labels(self) -> list[str]:
         """Label names in the order of the module's output."""
@@ -53,7 +55,9 @@ class TorchSource:
                 "it must return probabilities [pictures, labels]"
             )
         if not np.isfinite(answer).all():
-            raise SourceError(f"{entry} returned values that are not numbers; there is nothing to match")
+            raise SourceError(
+                f"{entry} returned values that are not numbers; there is nothing to match"
+            )
         return answer
 
     def export(self, path: Path) -> int:
@@ -74,7 +78,9 @@ class TorchSource:
         entry = self.recipe.file.source.entry
         module: Any = self.file.call(entry)
         if not isinstance(module, torch.nn.Module):
-            raise SourceError(f"{entry} returned {type(module).__name__}; it must return a torch.nn.Module")
+            raise SourceError(
+                f"{entry} returned {type(module).__name__}; it must return a torch.nn.Module"
+            )
         return module.eval()
 
     def _input_shape(self) -> tuple[int, int, int]:

@@ -26,11 +26,15 @@ class SourceFile:
         name = entry.removeprefix("source:")
         function = getattr(self.module, name, None)
         if not callable(function):
-            raise RecipeError(f'{self.path}: the recipe names "{entry}", but there is no function {name}')
+            raise RecipeError(
+                f'{self.path}: the recipe names "{entry}", but there is no function {name}'
+            )
         try:
             return function(self.context, *arguments)
         except Exception as error:
-            raise SourceError(f"{self.path}: {name} failed{self._line(error)}: {error!r}") from error
+            raise SourceError(
+                f"{self.path}: {name} failed{self._line(error)}: {error!r}"
+            ) from error
 
     def labels(self) -> list[str]:
         """From the text file or the function that the recipe names."""
@@ -40,7 +44,9 @@ class SourceFile:
         else:
             path = self.recipe.folder / named
             if not path.exists():
-                raise RecipeError(f"{path}: the recipe names this file of labels, but it is not there")
+                raise RecipeError(
+                    f"{path}: the recipe names this file of labels, but it is not there"
+                )
             labels = path.read_text().splitlines()
         if len(labels) < 2:
             raise RecipeError(f"{named}: {len(labels)} labels; at least 2 are needed, one a line")
@@ -58,7 +64,9 @@ class SourceFile:
         try:
             spec.loader.exec_module(module)
         except Exception as error:
-            raise SourceError(f"{self.path}: failed while loading{self._line(error)}: {error!r}") from error
+            raise SourceError(
+                f"{self.path}: failed while loading{self._line(error)}: {error!r}"
+            ) from error
         return module
 
     def _line(self, error: Exception) -> str:

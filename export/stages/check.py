@@ -1,4 +1,4 @@
-"""check: the file is what the recipe says, and answers as the framework at more than one batch size."""
+"""check: the file is what the recipe says, and answers as the framework at two batch sizes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import onnx
 
 from export.decode.pixels import Pixels
 from export.errors import Refused
-from export.join import INPUT
+from export.graph_names import INPUT
 from export.parity import check_outputs, compare
 from export.runtime import Session
 from export.samples import Probabilities
@@ -33,7 +33,9 @@ def check(exported: Exported, pixels: Pixels) -> None:
     if reasons:
         raise Refused(reasons)
     for batch in BATCHES:
-        _check_batch(exported, session, pixels[:batch], exported.sourced.examples.probabilities[:batch])
+        _check_batch(
+            exported, session, pixels[:batch], exported.sourced.examples.probabilities[:batch]
+        )
 
 
 def check_file(path: Path) -> list[str]:
@@ -48,12 +50,18 @@ def check_file(path: Path) -> list[str]:
         reasons.append(f"{path.name}: IR version {model.ir_version}, limit {MAX_IR}")
     for opset in model.opset_import:
         if opset.domain not in DOMAINS:
-            reasons.append(f"{path.name}: operators of the domain {opset.domain!r} run in no browser")
+            reasons.append(
+                f"{path.name}: operators of the domain {opset.domain!r} run in no browser"
+            )
         elif opset.domain in ("", "ai.onnx") and opset.version > MAX_OPSET:
             reasons.append(f"{path.name}: opset {opset.version}, limit {MAX_OPSET}")
-    outside = [t.name for t in model.graph.initializer if t.data_location == onnx.TensorProto.EXTERNAL]
+    outside = [
+        t.name for t in model.graph.initializer if t.data_location == onnx.TensorProto.EXTERNAL
+    ]
     if outside:
-        reasons.append(f"{path.name}: {len(outside)} weights lie in another file, first {outside[0]}")
+        reasons.append(
+            f"{path.name}: {len(outside)} weights lie in another file, first {outside[0]}"
+        )
     leaks = [node.name for node in model.graph.node if node.metadata_props or node.doc_string]
     if leaks:
         reasons.append(f"{path.name}: {len(leaks)} nodes carry private metadata, first {leaks[0]}")
@@ -65,11 +73,15 @@ def _check_input(session: Session, size: list[int]) -> list[str]:
     if set(session.inputs) != {INPUT}:
         return [f"inputs {sorted(session.inputs)}, expected only {INPUT!r}"]
     if kind != "tensor(uint8)" or shape[1:] != size or not isinstance(shape[0], str):
-        return [f"{INPUT} is {kind} {shape}, expected tensor(uint8) ['batch', {', '.join(map(str, size))}]"]
+        return [
+            f"{INPUT} is {kind} {shape}, expected tensor(uint8) ['batch', {', '.join(map(str, size))}]"
+        ]
     return []
 
 
-def _check_batch(exported: Exported, session: Session, pixels: Pixels, judge: Probabilities) -> None:
+def _check_batch(
+    exported: Exported, session: Session, pixels: Pixels, judge: Probabilities
+) -> None:
     batch = len(pixels)
     where = f"{exported.path.name} with {batch} pictures at once"
     try:

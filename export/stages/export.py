@@ -12,26 +12,34 @@ from export.sources import Source
 
 
 def make_exported(recipe: Recipe, source: Source, labels: int, folder: Path) -> None:
-    """Write model.onnx and the number of parameters into `folder`."""
-    bare = folder / "bare.onnx"
+    """Write core.onnx (the bare network), model.onnx and the number of parameters into `folder`."""
+    bare = folder / "core.onnx"
     parameters = source.export(bare)
     core = onnx.load(bare)
     strip(core)
-    model = join(
-        core, recipe.file.input.tensor, recipe.file.input.size(), recipe.file.output, labels
-    )
-    strip(model)
-    onnx.save(model, folder / "model.onnx")
+    onnx.save(core, bare)
+    onnx.save(joined(recipe, core, labels), folder / "model.onnx")
     (folder / "parameters.txt").write_text(str(parameters))
-    bare.unlink()
+
+
+def joined(recipe: Recipe, core: onnx.ModelProto, labels: int) -> onnx.ModelProto:
+    """The bare network between the pre- and post-processing that the recipe names."""
+    file = recipe.file
+    model = join(core, file.input.tensor, file.input.size(), file.output, labels)
+    strip(model)
+    return model
 
 
 def strip(model: onnx.ModelProto) -> None:
     """Remove what must not be published: paths, source lines, tool names; and unused opsets."""
     del model.metadata_props[:]
     model.producer_name, model.producer_version, model.doc_string = "likewise", "", ""
-    used = {node.domain for node in model.graph.node} | {n.domain for f in model.functions for n in f.node}
-    opsets = {item.domain: item.version for item in model.opset_import if item.domain in used | {""}}
+    used = {node.domain for node in model.graph.node} | {
+        n.domain for f in model.functions for n in f.node
+    }
+    opsets = {
+        item.domain: item.version for item in model.opset_import if item.domain in used | {""}
+    }
     del model.opset_import[:]
     model.opset_import.extend(onnx.helper.make_opsetid(d, v) for d, v in sorted(opsets.items()))
     for function in model.functions:
@@ -57,5 +65,7 @@ def _strip_node(node: onnx.NodeProto) -> None:
     node.doc_string = ""
     del node.metadata_props[:]
     for attribute in node.attribute:
-        for graph in [attribute.g, *attribute.graphs] if attribute.HasField("g") else attribute.graphs:
+        for graph in (
+            [attribute.g, *attribute.graphs] if attribute.HasField("g") else attribute.graphs
+        ):
             _strip_graph(graph)

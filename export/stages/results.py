@@ -1,4 +1,4 @@
-"""What the stages hand to one another. `publish` takes only `Verified`: the gate can't be skipped."""
+"""What the stages hand on. `publish` takes only `Verified`: the gate cannot be skipped."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ class Exported:
 
     sourced: Sourced
     path: Path
+    core: Path
+    """The bare network in the same precision, without pre- and post-processing."""
     parameters: int
 
 

@@ -27,7 +27,11 @@ def network() -> nn.Sequential:
     """82,000 weights: four convolutions, each with batch normalisation, and one dense layer."""
 
     def block(inputs: int, outputs: int) -> list[nn.Module]:
-        return [nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU()]
+        return [
+            nn.Conv2d(inputs, outputs, 3, padding=1, bias=False),
+            nn.BatchNorm2d(outputs),
+            nn.ReLU(),
+        ]
 
     return nn.Sequential(
         *block(1, 16), nn.MaxPool2d(2),
@@ -61,11 +65,11 @@ def train(net: nn.Module, context: SourceContext) -> None:
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 6e-3, total_steps=steps)
     net.train()
     for _ in range(EPOCHS):
-        for chosen in torch.randperm(len(pixels)).split(BATCH):
+        for chosen in torch.split(torch.randperm(len(pixels)), BATCH):
             scores = net(normalise(augment(pixels[chosen])))
             loss = F.cross_entropy(scores, answers[chosen], label_smoothing=0.05)
             optimiser.zero_grad()
-            loss.backward()
+            torch.autograd.backward(loss)
             optimiser.step()
             schedule.step()
 
@@ -79,7 +83,9 @@ def augment(pixels: torch.Tensor) -> torch.Tensor:
     shift = (torch.rand(count, 2) - 0.5) * 0.2
     cos, sin = turn.cos(), turn.sin()
     rows = [wide * cos, wide * (lean - sin), shift[:, 0], high * sin, high * cos, shift[:, 1]]
-    grid = F.affine_grid(torch.stack(rows, 1).view(-1, 2, 3), list(pixels.shape), align_corners=False)
+    grid = F.affine_grid(
+        torch.stack(rows, 1).view(-1, 2, 3), list(pixels.shape), align_corners=False
+    )
     moved = F.grid_sample(pixels, grid, align_corners=False)
     thick = F.max_pool2d(moved, 3, 1, 1)
     thin = -F.max_pool2d(-moved, 2, 1, 0)
@@ -100,7 +106,7 @@ def reference(context: SourceContext, pictures: Sequence[bytes]) -> npt.NDArray[
     net = model(context)
     pixels = torch.tensor(np.stack([prepare(picture) for picture in pictures]))[:, None] / 255
     with torch.inference_mode():
-        batches = [net(normalise(part)).softmax(1) for part in pixels.split(250)]
+        batches = [net(normalise(part)).softmax(1) for part in torch.split(pixels, 250)]
     return torch.cat(batches).numpy()
 
 
@@ -171,7 +177,12 @@ def examples(context: SourceContext) -> list[Sample]:
     for label in range(10):
         for number in [n for n, other in enumerate(labels) if other == label][3:5]:
             chosen.append(
-                Sample(f"digit-{label}-{number:04}", png(digits[number]), label, f"A handwritten {label}")
+                Sample(
+                    f"digit-{label}-{number:04}",
+                    png(digits[number]),
+                    label,
+                    f"A handwritten {label}",
+                )
             )
     folder = Path(__file__).parent / "drawings"
     for path in sorted(folder.glob("*.png")):

@@ -1,0 +1,141 @@
+"""The command `likewise`."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from export.console import ConsoleReport, JsonReport, built_json, built_text, error_json
+from export.contract import read_index
+from export.errors import LikewiseError, Refused
+from export.pipeline import build as build_model
+from export.workspace import Workspace
+
+_PATHS = Workspace()
+models_option = click.option(
+    "--models", type=click.Path(path_type=Path, file_okay=False), default=_PATHS.models,
+    envvar="LIKEWISE_MODELS", help="Folder of recipes and published versions.  [default: models]",
+)  # fmt: skip
+web_option = click.option(
+    "--web", type=click.Path(path_type=Path, file_okay=False), default=_PATHS.web,
+    envvar="LIKEWISE_WEB", help="The built page.  [default: web/dist]",
+)  # fmt: skip
+json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for machines.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="likewise")
+def main() -> None:
+    """From a trained model to a web page that runs it on the visitor's own device, with evidence.
+
+    \b
+    Begin with a recipe, models/NAME/recipe.toml (docs/add-a-model.md), then:
+      likewise build NAME      export, quantise, verify in a real browser, publish
+      likewise serve           look at it
+    """
+
+
+@main.command()
+@click.argument("name")
+@models_option
+@web_option
+@click.option(
+    "--work", type=click.Path(path_type=Path, file_okay=False), default=_PATHS.work,
+    envvar="LIKEWISE_WORK", help="Folder of caches; may be deleted.  [default: .likewise]",
+)  # fmt: skip
+@json_option
+def build(name: str, models: Path, web: Path, work: Path, as_json: bool) -> None:
+    """Build model NAME from its recipe and publish it, if every limit of the recipe holds.
+
+    Stages: source, export, check, quantise, verify, gate, publish. What did not change is taken
+    from the cache. A refused or interrupted build leaves models/ as it was.
+
+    \b
+    Exit code: 0 published or unchanged, 1 refused or failed, 130 interrupted.
+    """
+    from export.browser import open_page
+    from server.process import running_server
+
+    @contextlib.contextmanager
+    def serving(folder: Path) -> Iterator[str]:
+        with running_server(folder, workspace.web) as server:
+            yield server.url
+
+    workspace = Workspace(models.resolve(), web.resolve(), work.resolve())
+    console = Console(stderr=as_json)
+    report = JsonReport() if as_json else ConsoleReport(console)
+    if not as_json:
+        console.print(f"[bold]{name}[/]")
+    try:
+        built = build_model(workspace, name, open_page(serving), report)
+    except LikewiseError as error:
+        _quiet(report)
+        if as_json:
+            click.echo(error_json(error, report.last if isinstance(report, JsonReport) else None))
+        else:
+            _tell_error(console, name, error)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        _quiet(report)
+        click.echo(f"Interrupted; models/{name} is as it was.", err=True)
+        sys.exit(130)
+    click.echo(built_json(built) if as_json else built_text(built))
+
+
+@main.command()
+@models_option
+@json_option
+def versions(models: Path, as_json: bool) -> None:
+    """List the published models and their versions; the current one is marked."""
+    index = read_index(models / "index.json")
+    if as_json:
+        click.echo(index.model_dump_json(indent=1))
+        return
+    for name, entry in index.models.items():
+        marked = [f"{v} (current)" if v == entry.version else str(v) for v in entry.versions]
+        click.echo(f"{name}: {', '.join(marked)}, published {entry.published}")
+    if not index.models:
+        click.echo("Nothing is published yet; `likewise build NAME` publishes.")
+
+
+@main.command()
+@models_option
+@web_option
+@click.option("--host", default="127.0.0.1", envvar="LIKEWISE_HOST", show_default=True)
+@click.option(
+    "--port", default=8000, envvar="LIKEWISE_PORT", show_default=True, help="0: any free one."
+)
+@json_option
+def serve(models: Path, web: Path, host: str, port: int, as_json: bool) -> None:
+    """Serve the page, the published versions and the Open Inference Protocol v2."""
+    from server.config import from_environment
+    from server.process import serve as serve_forever
+
+    try:
+        config = replace(from_environment(), models=models, web=web, host=host, port=port)
+        serve_forever(config, json=as_json)
+    except LikewiseError as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+
+
+def _quiet(report: ConsoleReport | JsonReport) -> None:
+    if isinstance(report, ConsoleReport):
+        report.quiet()
+
+
+def _tell_error(console: Console, name: str, error: LikewiseError) -> None:
+    if isinstance(error, Refused):
+        count = len(error.reasons)
+        console.print(f"  [bold red]refused[/]   {count} {'reason' if count == 1 else 'reasons'}")
+        for reason in error.reasons:
+            console.print(f"            {reason}", highlight=False, markup=False)
+        console.print(f"Nothing was published; models/{name} is as it was.")
+    else:
+        console.print(f"{error.code}: {error}", style="red", highlight=False, markup=False)
