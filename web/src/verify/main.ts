@@ -10,6 +10,7 @@
 //       Result: { answers, sure, timing, tensor: { shape, data, sha256 }, outputs: [{ name, dtype, shape, data }] }
 //               or { error: { code, message } }, so that one refused picture does not lose its batch
 //   decode(handle, pictures)           -> [{ shape, data, sha256 } or { error }]
+//   pixels(pictures, background)       -> [{ width, height, data } or { error }]: RGBX, decoded, turned, laid on
 //   benchmark(handle, tensor, runs)    -> [ms]: bare session runs in the worker, on the same tensor
 //   time(handle, tensor, runs)         -> [ms]: whole predictTensor calls as the page makes them
 //   resize(cases)                      -> [base64]: the resizer alone
@@ -19,6 +20,8 @@
 import { LikewiseError, type LoadOptions, load, type Model, offline, type Prediction } from '../runtime';
 import { sha256 } from '../shared/digest';
 import { toShape } from '../shared/errors';
+import { layOn } from '../worker/decode/background';
+import { toPixels } from '../worker/decode/pixels';
 import { type Filter, resize } from '../worker/decode/resize';
 import { fromBase64, toBase64 } from './base64';
 
@@ -65,6 +68,12 @@ const likewise = {
 
   decode: (handle: number, pictures: readonly string[]) =>
     each(pictures, async picture => asTensor(await opened(handle).decode(new Blob([fromBase64(picture)])))),
+
+  pixels: (pictures: readonly string[], background: readonly [number, number, number]) =>
+    each(pictures, async picture => {
+      const { width, height, data } = layOn(await toPixels(new Blob([fromBase64(picture)])), background);
+      return { width, height, data: toBase64(new Uint8Array(data)) };
+    }),
 
   benchmark: (handle: number, tensor: string, runs: number) =>
     opened(handle).benchmark(fromBase64(tensor), runs),
