@@ -19,7 +19,6 @@ from export.contract import (
     read_index,
     sha256,
 )
-from export.errors import ContractError
 from server.digests import Digests
 from server.errors import BadContract, NotFound, Unverified, WrongBytes
 from server.remember import Remembered
@@ -64,38 +63,26 @@ class Catalogue:
         self._contracts: Remembered[Contract] = Remembered()
 
     def index(self) -> Index:
-        """models/index.json. Raises BadContract when it is broken; none is an empty index."""
-        path = self.models / "index.json"
-        return _parsed(self._indexes, path, read_index) if path.exists() else read_index(path)
+        """models/index.json. Raises ContractError when it is broken; none is an empty index."""
+        return _parsed(self._indexes, self.models / "index.json", read_index)
 
     def versions(self, name: str) -> list[int]:
         """Published version numbers that lie here complete, ascending."""
         numbers = sorted(self._entry(name).versions)
-        return [n for n in numbers if (self._folder(name, n) / "contract.json").is_file()]
+        return [number for number in numbers if self._contract_file(name, number).is_file()]
 
     def published(self, name: str, number: int | None = None) -> Version:
         """A version (default: the current one) as its contract on disk describes it.
 
-        Raises NotFound when it is not published, BadContract when the contract cannot be read.
+        Raises NotFound when it is not published, ContractError when its contract is broken.
         Good enough to hand out files, which the page checks; for inference see `verified`.
         """
-        current = self._entry(name).version
-        wanted = current if number is None else number
-        if wanted not in self.versions(name):
-            listed = ", ".join(map(str, self.versions(name)))
-            raise NotFound(f"{name}/{wanted} is not published; versions: {listed}")
-        folder = self._folder(name, wanted)
-        contract = _parsed(self._contracts, folder / "contract.json", read_contract)
-        if (contract.name, contract.version) != (name, wanted):
-            raise BadContract(
-                f"{name}/{wanted}/contract.json says it is {contract.name}/{contract.version}"
-            )
-        return Version(folder=folder, contract=contract)
+        return self._version(name, self._entry(name), number)
 
     def verified(self, name: str, number: int | None = None) -> Version:
         """As `published`, and the current contract's bytes are those the index names."""
         entry = self._entry(name)
-        version = self.published(name, number)
+        version = self._version(name, entry, number)
         if version.contract.version == entry.version:
             self._check(self.models, entry.contract)
         return version
@@ -112,6 +99,19 @@ class Catalogue:
             raise _wrong(version.folder, ref, len(data), sha256(data))
         return data
 
+    def _version(self, name: str, entry: IndexEntry, number: int | None) -> Version:
+        wanted = entry.version if number is None else number
+        file = self._contract_file(name, wanted)
+        if wanted not in entry.versions or not file.is_file():
+            listed = ", ".join(map(str, self.versions(name)))
+            raise NotFound(f"{name}/{wanted} is not published; versions: {listed}")
+        contract = _parsed(self._contracts, file, read_contract)
+        if (contract.name, contract.version) != (name, wanted):
+            raise BadContract(
+                f"{name}/{wanted}/contract.json says it is {contract.name}/{contract.version}"
+            )
+        return Version(folder=file.parent, contract=contract)
+
     def _check(self, folder: Path, ref: FileRef) -> None:
         with _open(folder, ref.file, lambda path: path.open("rb")) as file:
             digest = self.digests.of(folder / ref.file, file)
@@ -124,15 +124,16 @@ class Catalogue:
             raise NotFound(f"model {name[:80]!r} is not published; models: {', '.join(models)}")
         return models[name]
 
-    def _folder(self, name: str, number: int) -> Path:
-        return self.models / name / str(number)
+    def _contract_file(self, name: str, number: int) -> Path:
+        return self.models / name / str(number) / "contract.json"
 
 
 def _parsed(known: Remembered[T], path: Path, read: Callable[[Path], T]) -> T:
     try:
-        return known.get(path, path.stat(), lambda: read(path))
-    except (ContractError, OSError) as error:
-        raise BadContract(str(error)) from error
+        stat = path.stat()
+    except OSError:
+        return read(path)  # which knows what a missing file means
+    return known.get(path, stat, lambda: read(path))
 
 
 def _passed(variant: Variant) -> bool:

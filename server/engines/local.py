@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import onnxruntime as ort
 
 from export.contract import Contract, Tensor
 from server.engines import Task
+from server.engines.deadlines import Deadlines
 from server.errors import BadContract, Busy, ServerError, TimedOut
 from server.tensors import Array
 
@@ -36,6 +35,7 @@ class LocalEngine:
     def __init__(self, *, threads: int, at_once: int, timeout_s: float) -> None:
         self._threads = threads
         self._timeout_s = timeout_s
+        self._deadlines = Deadlines(timeout_s)
         self._free = threading.BoundedSemaphore(at_once)
         self._sessions: OrderedDict[str, ort.InferenceSession] = OrderedDict()
         self._lock = threading.Lock()
@@ -51,14 +51,18 @@ class LocalEngine:
 
     def _run(self, session: ort.InferenceSession, task: Task) -> list[Array]:
         options = ort.RunOptions()
-        with _deadline(options, self._timeout_s) as passed:
+
+        def stop() -> None:
+            options.terminate = True
+
+        with self._deadlines.after(stop) as deadline:
             try:
                 outputs: list[Array] = session.run(
                     list(task.outputs), dict(task.inputs), run_options=options
                 )
             except Exception as error:  # onnxruntime's errors share no other base
                 label = _label(task)
-                if passed.is_set():
+                if deadline.passed:
                     raise TimedOut(f"{label}: stopped after {self._timeout_s:g} s") from error
                 raise ServerError(f"{label}: the model failed on this input") from error
         return outputs
@@ -92,24 +96,6 @@ class LocalEngine:
             raise BadContract(f"{_label(task)}: onnxruntime cannot load the model") from error
         _check_fits(session, task.contract, _label(task))
         return session
-
-
-@contextmanager
-def _deadline(options: ort.RunOptions, timeout_s: float) -> Iterator[threading.Event]:
-    """Terminates the run that uses `options` once the time is up, and says so."""
-    passed = threading.Event()
-
-    def stop() -> None:
-        passed.set()
-        options.terminate = True
-
-    timer = threading.Timer(timeout_s, stop)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield passed
-    finally:
-        timer.cancel()
 
 
 def _check_fits(session: ort.InferenceSession, contract: Contract, label: str) -> None:

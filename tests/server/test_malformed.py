@@ -202,7 +202,7 @@ def test_a_wrongly_packed_body_is_refused(
 
 
 def test_a_body_that_unpacks_to_too_much_is_refused(url: str) -> None:
-    bomb = zlib.compress(b" " * 200_000_000)
+    bomb = zlib.compress(b" " * 65_000_000, 1)
     answer = ask(url, INFER, "POST", bomb, {"Content-Encoding": "deflate"})
     assert (answer.status, "64000000 bytes" in answer.json["error"]) == (413, True)
 
