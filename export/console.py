@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.status import Status
 from rich.table import Table
 
@@ -19,8 +20,17 @@ COLUMNS: tuple[tuple[str, What], ...] = (
     ("right", "accuracy"),
     ("agree", "label_agreement"),
     ("max diff", "max_difference"),
-    ("time vs fp32", "time_vs_fp32"),
+    ("time", "time_vs_fp32"),
 )
+
+
+PLACES: dict[Where, str] = {
+    "publication": "publication",
+    "python-cpu": "python cpu",
+    "chromium-wasm-1-thread": "wasm 1 thread",
+    "chromium-wasm-2-threads": "wasm 2 threads",
+    "chromium-webgpu": "webgpu",
+}
 
 
 class ConsoleReport:
@@ -49,7 +59,7 @@ class ConsoleReport:
         """The table of measurements."""
         self.quiet()
         self._console.print(*_decoder_lines(evidence.measurements), sep="\n", highlight=False)
-        self._console.print(evidence_table(evidence))
+        self._console.print(Padding(evidence_table(evidence), (0, 0, 0, 12)))
         for note in evidence.notes:
             self._console.print(f"  [dim]{note}[/]", highlight=False)
 
@@ -79,12 +89,12 @@ class JsonReport:
 def evidence_table(evidence: Evidence) -> Table:
     """A row for each variant and place; a missed limit is marked and named beside its value."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in ("", "variant", "where", "on", *(title for title, _ in COLUMNS)):
+    for title in ("variant", "where", "on", *(title for title, _ in COLUMNS)):
         table.add_column(title, no_wrap=True)
     rows: dict[tuple[VariantName, Where, str, int], dict[What, Measurement]] = {}
     for item in evidence.measurements:
         if item.variant and item.where != "publication" and item.what != "median_ms":
-            data = "golden" if item.data == "golden examples" else "labelled"
+            data = _short(item)
             count = item.count
             if item.what == "time_vs_fp32":  # timed on the golden examples, counted in runs
                 continue
@@ -93,16 +103,21 @@ def evidence_table(evidence: Evidence) -> Table:
     for (variant, where, data, count), values in rows.items():
         cells = [_cell(values.get(what)) for _, what in COLUMNS[:-1]]
         cells.append(_cell(times.get((variant, where))) if data == "golden" else "")
-        table.add_row("        ", variant, where, f"{count:,} {data}", *cells)
+        table.add_row(variant, PLACES[where], f"{count:,} {data}", *cells)
     return table
 
 
 def _decoder_lines(measurements: Sequence[Measurement]) -> list[str]:
     return [
-        f"            input tensors {m.where}: {m.value:.0f} bytes differ on {m.count:,} {m.data}"
+        f"            input tensors, {PLACES[m.where]}: {m.value:.0f} bytes differ"
+        f" on {m.count:,} {_short(m)}"
         for m in measurements
         if m.what == "differing_input_bytes"
     ]
+
+
+def _short(item: Measurement) -> str:
+    return "golden" if item.data == "golden examples" else "labelled"
 
 
 def _cell(item: Measurement | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -65,6 +66,7 @@ class TorchSource:
         module = self._module()
         example = torch.zeros(EXAMPLE_BATCH, *self._input_shape())
         # The exporter talks to stdout and warns about its own dependencies.
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             torch.onnx.export(
