@@ -165,3 +165,8 @@ def _outputs(results: Sequence[dict[str, Any]]) -> Arrays:
             values = np.frombuffer(base64.b64decode(output["data"]), output["dtype"])
             rows[output["name"]].append(values.reshape(output["shape"]))
     return {name: np.concatenate(parts) for name, parts in rows.items()}
+
+
+if __name__ == "__main__":  # make asks which browser there is
+    with sync_playwright() as found_by:
+        print(browser_executable(found_by) or found_by.chromium.executable_path)  # noqa: T201
