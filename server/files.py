@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -91,8 +92,10 @@ def send(
     Raises NotFound for what is no regular file within `root`, symbolic links followed.
     """
     path = _within(root, path)
-    encoding, source = _negotiate(request, path) if precompressed else (None, path)
-    file = FileIO(_within(root, source), "rb")
+    siblings = _siblings(path) if precompressed else {}
+    encoding = _negotiated(request, siblings)
+    source = path if encoding is None else _within(root, siblings[encoding])
+    file = FileIO(source, "rb")
     try:
         digest = digests.of(source, file)
         response = _respond(request, file, digest)
@@ -101,7 +104,7 @@ def send(
         raise
     response.headers["ETag"] = _etag(digest)
     response.headers["Cache-Control"] = cache if expected in (None, digest.sha256) else NEVER_KEEP
-    if precompressed and _siblings(path):
+    if siblings:
         response.headers["Vary"] = "Accept-Encoding"
     if response.status_code != 304:
         response.headers["Content-Type"] = media_type(path.name)
@@ -164,24 +167,22 @@ def _bare(status: int) -> Response:
     return response
 
 
-def _negotiate(request: Request, path: Path) -> tuple[str | None, Path]:
-    """The encoding to send and its file. Parts are parts of the plain file."""
-    if "Range" in request.headers:
-        return None, path
+def _negotiated(request: Request, offered: Iterable[str]) -> str | None:
+    """The encoding to send. Parts are parts of the plain file."""
     accepted = request.accept_encodings
-    offers = [(name, file) for name, file in _siblings(path) if accepted.quality(name) > 0]
-    if not offers:
-        return None, path
+    if "Range" in request.headers:
+        return None
     # max keeps the first of equals, so ENCODINGS' order breaks ties.
-    best = max(offers, key=lambda offer: accepted.quality(offer[0]))
+    best = max(offered, key=accepted.quality, default=None)
     # A client that likes the plain file better than any encoding says so with identity;q=.
-    plain = accepted.quality("identity")
-    return (None, path) if plain > accepted.quality(best[0]) else best
+    if best is None or accepted.quality(best) < accepted.quality("identity"):
+        return None
+    return best if accepted.quality(best) > 0 else None
 
 
-def _siblings(path: Path) -> list[tuple[str, Path]]:
-    found = [(name, path.with_name(path.name + suffix)) for name, suffix in ENCODINGS]
-    return [(name, file) for name, file in found if file.is_file()]
+def _siblings(path: Path) -> dict[str, Path]:
+    found = {name: path.with_name(path.name + suffix) for name, suffix in ENCODINGS}
+    return {name: file for name, file in found.items() if file.is_file()}
 
 
 def _within(root: Path, path: Path) -> Path:

