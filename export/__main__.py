@@ -1,0 +1,5 @@
+"""`python -m export` is the command `likewise`."""
+
+from export.cli import main
+
+main()

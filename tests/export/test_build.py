@@ -1,0 +1,131 @@
+"""The whole way with a small recipe: real server, real Chromium, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from export.contract import read_contract, read_index
+from export.workspace import ROOT
+from tests.export.conftest import Workshop
+
+
+def test_a_published_version_holds_what_its_contract_says(built_once: Workshop) -> None:
+    entry = read_index(built_once.models / "index.json").models["tiny"]
+    contract = read_contract(built_once.models / entry.contract.file)
+    folder = built_once.models / "tiny/1"
+    listed = {ref.file: ref for ref in contract.files()}
+    found = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    assert found == {*listed, "contract.json"}
+    assert contract.best == {"cpu": "q8", "wasm": "q8", "webgpu": "q8"}
+    assert {v.name: v.backends["wasm"].status for v in contract.variants} == {
+        "fp32": "passed",
+        "q8": "passed",
+    }
+
+
+def test_evidence_holds_every_value_beside_its_limit(built_once: Workshop) -> None:
+    evidence = json.loads((built_once.models / "tiny/1/evidence.json").read_text())
+    judged = [m for m in evidence["measurements"] if m["limit"] is not None]
+    assert judged
+    assert all(m["passed"] for m in judged)
+    places = {m["where"] for m in judged if m["variant"] == "fp32"}
+    assert places >= {"python-cpu", "chromium-wasm-1-thread", "chromium-wasm-2-threads"}
+    equal = [m for m in evidence["measurements"] if m["what"] == "differing_input_bytes"]
+    assert len(equal) >= 4
+    assert all(m["value"] == 0 for m in equal)
+
+
+def test_an_unchanged_recipe_is_not_built_again(workshop: Workshop) -> None:
+    before = workshop.state()
+    started = time.monotonic()
+    assert workshop.built()["outcome"] == "unchanged"
+    assert time.monotonic() - started < 10  # it takes about a second; building takes a minute
+    assert workshop.state() == before
+
+
+def test_an_unchanged_recipe_needs_no_framework(workshop: Workshop) -> None:
+    command = workshop.command("--json")[1:]
+    loaded = subprocess.run(
+        [workshop.command()[0], "-X", "importtime", *command],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=True,
+    ).stderr  # fmt: skip
+    assert " torch\n" not in loaded
+    assert " onnx\n" not in loaded
+
+
+def test_missed_limits_are_all_named_and_nothing_is_published(workshop: Workshop) -> None:
+    workshop.change(
+        "[limits.q8]\nlabel_agreement = 0.9", "[limits.q8]\nmax_difference = 1e-9\nsize_mb = 0.001"
+    )
+    before = workshop.state()
+    done = workshop.build("--json")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "refused"
+    places = ("python-cpu", "chromium-wasm-1-thread", "chromium-wasm-2-threads", "chromium-webgpu")
+    for place in places:
+        assert any("q8 max difference" in r and place in r and "above the limit 1e-09" in r
+                   for r in error["reasons"])  # fmt: skip
+    assert any("q8 size mb" in reason for reason in error["reasons"])
+    assert workshop.state() == before
+
+
+def test_a_changed_limit_that_holds_publishes_the_next_version(workshop: Workshop) -> None:
+    workshop.change("label_agreement = 0.9", "label_agreement = 0.8")
+    built = workshop.built()
+    assert (built["outcome"], built["version"]) == ("published", 2)
+    entry = read_index(workshop.models / "index.json").models["tiny"]
+    assert (entry.version, entry.versions) == (2, [1, 2])
+    assert (workshop.models / "tiny/1/contract.json").exists()
+
+
+def test_wrong_preprocessing_is_refused_before_anything_is_measured(workshop: Workshop) -> None:
+    workshop.change('channels = "grey"', 'channels = "grey"\nmean = [0.5]')
+    before = workshop.state()
+    done = workshop.build()
+    assert done.returncode == 1
+    assert "differs from the framework's" in done.stdout
+    assert workshop.state() == before
+
+
+def test_an_error_in_source_py_is_told_with_its_line(workshop: Workshop) -> None:
+    source = workshop.models / "tiny/source.py"
+    source.write_text(source.read_text().replace("net = model(context).eval()", "net = nothing"))
+    done = workshop.build()
+    assert done.returncode == 1
+    assert "source.py: reference failed in line" in done.stdout
+    assert "name 'nothing' is not defined" in done.stdout
+
+
+@pytest.mark.parametrize("after_s", [0.5, 3, 8, 14])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_build_leaves_models_as_they_were(
+    workshop: Workshop, how: signal.Signals, after_s: float
+) -> None:
+    source = workshop.models / "tiny/source.py"
+    source.write_text(source.read_text() + "\n# changed, so that every stage runs anew\n")
+    before = workshop.state()
+    process = subprocess.Popen(
+        workshop.command(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    time.sleep(after_s)
+    os.killpg(process.pid, how)
+    process.wait(60)
+    assert workshop.state() == before
+
+
+def test_a_build_after_an_interrupted_publication_clears_what_it_left(workshop: Workshop) -> None:
+    (workshop.models / "tiny/2").mkdir()
+    (workshop.models / "tiny/2/model.onnx").write_bytes(b"half")
+    (workshop.models / "tiny/.incoming-abc").mkdir()
+    workshop.change("label_agreement = 0.9", "label_agreement = 0.8")
+    assert workshop.built()["version"] == 2
+    assert (workshop.models / "tiny/2/model.onnx").stat().st_size > 1000
+    assert not list(workshop.models.rglob(".incoming-*"))
