@@ -9,7 +9,7 @@
 //   predictTensors(handle, tensors)    -> Result[], one per input tensor
 //       Result: { answers, sure, timing, tensor: { shape, data, sha256 }, outputs: [{ name, dtype, shape, data }] }
 //               or { error: { code, message } }, so that one refused picture does not lose its batch
-//   decode(handle, pictures)           -> [{ shape, data, sha256 } or { error }]
+//   decode(handle, pictures)           -> [{ ms, shape, data, sha256 } or { error }]
 //   pixels(pictures, background)       -> [{ width, height, data } or { error }]: RGBX, decoded, turned, laid on
 //   benchmark(handle, tensor, runs)    -> [ms]: bare session runs in the worker, on the same tensor
 //   time(handle, tensor, runs)         -> [ms]: whole predictTensor calls as the page makes them
@@ -67,7 +67,12 @@ const likewise = {
     ),
 
   decode: (handle: number, pictures: readonly string[]) =>
-    each(pictures, async picture => asTensor(await opened(handle).decode(new Blob([fromBase64(picture)])))),
+    each(pictures, async picture => {
+      const blob = new Blob([fromBase64(picture)]);
+      const start = performance.now();
+      const tensor = await opened(handle).decode(blob);
+      return { ms: performance.now() - start, ...(await asTensor(tensor)) };
+    }),
 
   pixels: (pictures: readonly string[], background: readonly [number, number, number]) =>
     each(pictures, async picture => {

@@ -1,3 +1,4 @@
+import { crc32 } from './crc32';
 import { ascii, broken, type ExifPlace, type Header, unsupported } from './header';
 
 const SIGNATURE_BYTES = 8;
@@ -27,6 +28,10 @@ export function readPng(bytes: Uint8Array): Header {
     const to = from + length;
     const next = to + 4;
     if (next > bytes.length) break;
+    // Picture data is left to the decoder, which checks it in any case.
+    if (type !== 'IDAT' && type !== 'fdAT' && crc32(bytes.subarray(at + 4, to)) !== view.getUint32(to)) {
+      throw broken(`the PNG's chunk ${type} is damaged`);
+    }
     if (type === 'IHDR' && length >= 13) start ??= readStart(view, from);
     if (type === 'eXIf') exif.push({ tiff: { from, to }, hide: { from: at, to: next, by: '' } });
     if (type === 'fcTL' && seen.has('IDAT') && !seen.has('fcTL'))
