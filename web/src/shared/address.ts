@@ -13,8 +13,9 @@ export type Address =
 /** `url` is absolute; query and fragment do not count, a missing slash at the end does not matter. */
 export function parseAddress(url: string): Address {
   const { origin, pathname } = new URL(url);
-  const folder = `${origin}${pathname.replace(/\/*$/, '/')}`;
-  const match = /\/([^/]+)\/(?:([1-9][0-9]*)\/)?$/.exec(folder);
+  const path = pathname.replace(/\/*$/, '/');
+  const folder = `${origin}${path}`;
+  const match = /\/([^/]+)\/(?:([1-9][0-9]*)\/)?$/.exec(path);
   const name = match?.[1];
   if (name === undefined) throw new LikewiseError('not-found', `${url}: not the address of a model`);
   if (match?.[2] === undefined) {

@@ -17,7 +17,14 @@ export interface IndexEntry {
   description: string;
   task: string;
   kind: 'image' | 'drawing';
+  /**
+   * The current one.
+   */
   version: number;
+  /**
+   * Every version ever published here, the current too.
+   */
+  versions: number[];
   contract: FileRef;
   published: string;
   /**
