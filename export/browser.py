@@ -78,7 +78,7 @@ class VerifyPage:
     """verify.html of a running server. Every load and prediction is the page's own code."""
 
     def __init__(self, browser: Browser, origin: str, name: str) -> None:
-        self._models = f"{origin}/models/{name}/"
+        self.models = f"{origin}/models/{name}/"
         self._tab = self._open(browser, f"{origin}/verify.html")
         about = self.call("environment")
         if not about["isolated"]:
@@ -100,7 +100,7 @@ class VerifyPage:
         options = {
             "variant": variant, "backend": backend, "threads": threads, "allowUnverified": True,
         }  # fmt: skip
-        loaded = self.call("load", self._models, options)
+        loaded = self.call("load", self.models, options)
         handle, ran = loaded["handle"], loaded["ran"]
         try:
             got = (ran["variant"], ran["backend"], ran["threads"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -222,9 +223,12 @@ def _keys(workspace: Workspace, recipe: Recipe) -> dict[str, str]:
     file = recipe.file.model_dump(mode="json")
     code = [p for p in (ROOT / "export").rglob("*.py") if p.name not in PRESENTATION]
     # Everything beside the recipe, but neither versions (folders) nor what Python left.
-    beside = [p for p in recipe.folder.glob("*") if p.is_file() and p.name != "recipe.toml"]
-    beside += [p for p in recipe.folder.glob("*/*") if p.is_file() and not p.parent.name[0].isdigit()
-               and p.suffix != ".pyc" and not p.parent.name.startswith(".")]  # fmt: skip
+    ignored = re.compile(r"[0-9]+/.*|\..*|__pycache__/.*|recipe\.toml")
+    beside = [
+        path
+        for path in recipe.folder.rglob("*")
+        if path.is_file() and not ignored.fullmatch(path.relative_to(recipe.folder).as_posix())
+    ]
     page = [p for p in workspace.web.rglob("*") if p.is_file() and p.suffix not in (".br", ".gz")]
     base = key_of(files_key(code, ROOT), tool_versions())
     keys = {"training": key_of(files_key(beside, recipe.folder), file["source"])}

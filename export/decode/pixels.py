@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from export.contract import MAX_PIXELS, DrawingInput, ImageInput, Resize, Tensor
-from export.decode.picture_header import PictureHeader, read_header
+from export.contract import DrawingInput, ImageInput, Resize, Tensor
+from export.decode.picture_header import broken, read_header
 from export.errors import DecodeError
 
 Pixels = npt.NDArray[np.uint8]
@@ -55,37 +55,12 @@ def tensor_size(tensor: Tensor) -> tuple[int, int]:
 def open_picture(data: bytes) -> Image.Image:
     """The first frame, decoded whole; refuses what decoders do not agree on."""
     header = read_header(data)
-    _refuse(header)
     try:
         picture = Image.open(io.BytesIO(data), formats=[header.format])
         picture.load()
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
-        raise DecodeError(
-            f"the {header.format} picture cannot be decoded whole ({error}); save it anew",
-            code="broken-picture",
-        ) from error
+        raise broken(str(error)) from error
     return picture
-
-
-def _refuse(header: PictureHeader) -> None:
-    if header.width * header.height > MAX_PIXELS:
-        raise DecodeError(
-            f"{header.width} x {header.height} pixels, limit {MAX_PIXELS:,} in all; "
-            "scale the picture down first",
-            code="picture-too-large",
-        )
-    if header.bits > 8:
-        raise DecodeError(
-            f"{header.bits} bits a channel: decoders do not agree on these; "
-            "save the picture with 8 bits a channel",
-            code="unsupported-picture",
-        )
-    if header.format == "JPEG" and header.channels not in (1, 3):
-        raise DecodeError(
-            f"JPEG with {header.channels} channels (CMYK): decoders do not agree on these; "
-            "save the picture as RGB",
-            code="unsupported-picture",
-        )
 
 
 def turn(picture: Image.Image) -> Image.Image:

@@ -73,9 +73,7 @@ def _check_input(session: Session, size: list[int]) -> list[str]:
     if set(session.inputs) != {INPUT}:
         return [f"inputs {sorted(session.inputs)}, expected only {INPUT!r}"]
     if kind != "tensor(uint8)" or shape[1:] != size or not isinstance(shape[0], str):
-        return [
-            f"{INPUT} is {kind} {shape}, expected tensor(uint8) ['batch', {', '.join(map(str, size))}]"
-        ]
+        return [f"{INPUT} is {kind} {shape}, expected tensor(uint8) {['batch', *size]}"]
     return []
 
 

@@ -21,7 +21,7 @@ from export.stages.results import FILE_NAMES, Exported
 
 
 def make_quantised(exported: Exported, folder: Path, calibration: Pixels) -> None:
-    """Write every variant on offer into `folder`. `calibration`: uint8 [samples, h, w, channels]."""
+    """Write the variants on offer into `folder`. `calibration`: uint8 [samples, h, w, channels]."""
     sourced = exported.sourced
     recipe, labels = sourced.recipe, len(sourced.labels)
     wanted = recipe.file.variants

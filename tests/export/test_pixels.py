@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zlib
 
 import numpy as np
 import pytest
@@ -133,8 +134,9 @@ def test_what_cannot_be_decoded_exactly_is_refused(data: bytes, code: str) -> No
 
 
 def test_a_huge_picture_is_refused_before_it_is_decoded() -> None:
-    header = png(np.zeros((1, 1), np.uint8))
-    huge = header[:16] + (20_000).to_bytes(4, "big") * 2 + header[24:]
+    small = png(np.zeros((1, 1), np.uint8))
+    chunk = small[12:16] + (20_000).to_bytes(4, "big") * 2 + small[24:29]
+    huge = small[:12] + chunk + zlib.crc32(chunk).to_bytes(4, "big") + small[33:]
     with pytest.raises(DecodeError, match="20000 x 20000 pixels, limit 100,000,000"):
         decode(huge, image(8, 8))
 
