@@ -48,7 +48,7 @@ const likewise = {
   offline: () => offline(),
 
   async load(url: string, options: LoadOptions = {}) {
-    const model = await load(url, options);
+    const model = await load(url, options).catch(tell);
     const handle = models.size + 1;
     models.set(handle, model);
     const { ran, report, contract } = model;
@@ -81,7 +81,7 @@ const likewise = {
     }),
 
   benchmark: (handle: number, tensor: string, runs: number) =>
-    opened(handle).benchmark(fromBase64(tensor), runs),
+    opened(handle).benchmark(fromBase64(tensor), runs).catch(tell),
 
   async time(handle: number, tensor: string, runs: number) {
     const times: number[] = [];
@@ -116,6 +116,12 @@ function opened(handle: number): Model {
   const model = models.get(handle);
   if (model === undefined) throw new LikewiseError('closed', `No model ${handle} is open.`);
   return model;
+}
+
+/** Playwright passes on an error's message only. */
+function tell(error: unknown): never {
+  const { code, message } = toShape(error);
+  throw new Error(`${code}: ${message}`);
 }
 
 async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>) {
