@@ -9,6 +9,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -95,9 +96,9 @@ FILES: dict[str, Callable[[], bytes]] = {
     "webp lossy": lambda: file(photo(150, 130), "WEBP", quality=80),
     "webp lossless": lambda: file(photo(90, 140), "WEBP", lossless=True),
     "webp with alpha": lambda: file(with_alpha("RGBA"), "WEBP", lossless=True, exact=True),
-    **{f"jpeg turned {turn}": lambda turn=turn: turned("JPEG", turn) for turn in range(1, 9)},
-    **{f"png turned {turn}": lambda turn=turn: turned("PNG", turn) for turn in (3, 6)},
-    **{f"webp turned {turn}": lambda turn=turn: turned("WEBP", turn) for turn in (3, 6)},
+    **{f"jpeg turned {turn}": partial(turned, "JPEG", turn) for turn in range(1, 9)},
+    **{f"png turned {turn}": partial(turned, "PNG", turn) for turn in (3, 6)},
+    **{f"webp turned {turn}": partial(turned, "WEBP", turn) for turn in (3, 6)},
     # to be refused, by both
     "empty": lambda: b"",
     "text": lambda: b"<!doctype html><title>Not found</title>",

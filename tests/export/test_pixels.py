@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from export.workspace import ROOT
 
 CASES = ROOT / "tests/cases"
 # What each EXIF orientation asks of a viewer (EXIF 2.32, tag 0x0112).
-TURNS = {
+TURNS: dict[int, Callable[[Image.Image], Image.Image]] = {
     1: lambda p: p,
     2: lambda p: p.transpose(Image.Transpose.FLIP_LEFT_RIGHT),
     3: lambda p: p.transpose(Image.Transpose.ROTATE_180),
@@ -61,7 +62,8 @@ def right(case: str) -> np.ndarray:
 
 
 def picture_of(case: str, name: str, spec: ImageInput) -> np.ndarray:
-    return decode((CASES / case / name).read_bytes(), spec)[0]
+    pixels: np.ndarray = decode((CASES / case / name).read_bytes(), spec)[0]
+    return pixels
 
 
 def png(pixels: np.ndarray) -> bytes:
