@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import logging
 import os
@@ -27,6 +28,7 @@ from export.errors import SetupError
 from server.config import Config
 
 GRACE_S = 10
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,18 @@ def running_server(
             stdout=subprocess.PIPE,
             stderr=log,
             start_new_session=True,
+            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
         )
         server = RunningServer(url="", process=process, log_file=Path(log.name))
         try:
             yield RunningServer(_wait(server, deadline_s), process, server.log_file)
         finally:
             server.stop()
+
+
+def _end_with_parent() -> None:
+    """In the child: end when the program that started it was killed and could not say so."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class _Gunicorn(BaseApplication):  # type: ignore[misc]  # gunicorn has no types

@@ -123,3 +123,23 @@ def test_each_request_is_one_line_of_json_in_the_log(models: Path, web: Path) ->
 
 def _lines(server: RunningServer) -> list[str]:
     return server.log().splitlines()
+
+
+def test_it_ends_when_the_program_that_started_it_is_killed(models: Path, web: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from server.process import running_server\n"
+        "with running_server(Path(sys.argv[1]), Path(sys.argv[2])) as server:\n"
+        "    print(server.process.pid, flush=True); time.sleep(60)\n"
+    )
+    starter = subprocess.Popen(
+        [sys.executable, "-c", script, str(models), str(web)],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert starter.stdout is not None
+    server = int(starter.stdout.readline())
+    starter.kill()
+    starter.communicate()
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{server}").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{server}").exists()
