@@ -25,23 +25,12 @@ test.each(cases)('a window of $filter from $from to $to is that part of the whol
   expect([...result]).toEqual(rows.flat());
 });
 
-test('RGBA is read in place: the fourth byte has no part in the result', () => {
-  const one = cases.find(({ channels }) => channels === 3);
-  if (one === undefined) throw new Error('no case with three channels');
-  const { source, size, expected } = parse(one);
-  const data = new Uint8Array(source.width * source.height * 4).fill(99);
-  for (let i = 0; i < source.width * source.height; i += 1)
-    data.set(source.data.subarray(3 * i, 3 * i + 3), 4 * i);
-  const target = { size, window: { x: 0, y: 0, ...size }, filter: one.filter as Filter };
-  expect(resize({ ...source, data, stride: 4 }, target)).toEqual(expected);
-});
-
 function parse(one: (typeof cases)[number]) {
   const [width = 0, height = 0] = one.from;
   const [toWidth = 0, toHeight = 0] = one.to;
   const channels = one.channels === 1 ? (1 as const) : (3 as const);
   return {
-    source: { data: bytes(one.pixels), width, height, channels, stride: channels },
+    source: { data: channels === 3 ? rgbx(bytes(one.pixels)) : bytes(one.pixels), width, height, channels },
     size: { width: toWidth, height: toHeight },
     expected: bytes(one.resized),
   };
@@ -49,4 +38,10 @@ function parse(one: (typeof cases)[number]) {
 
 function bytes(base64: string): Uint8Array {
   return new Uint8Array(Buffer.from(base64, 'base64'));
+}
+
+/** The fourth byte, which counts for nothing, is not 0. */
+function rgbx(rgb: Uint8Array): Uint8Array {
+  const pixels = Array.from({ length: rgb.length / 3 }, (_, i) => [...rgb.subarray(3 * i, 3 * i + 3), 99]);
+  return Uint8Array.from(pixels.flat());
 }

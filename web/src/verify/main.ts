@@ -147,10 +147,17 @@ async function asTensor({ shape, data }: Prediction['tensor']) {
 
 function resizeCase({ data, width, height, channels, filter, size, window: part }: ResizeCase): Uint8Array {
   const [x, y, partWidth, partHeight] = part ?? [0, 0, ...size];
-  const source = { data: fromBase64(data), width, height, channels, stride: channels };
+  const bytes = fromBase64(data);
+  const source = { data: channels === 3 ? toRgbx(bytes) : bytes, width, height, channels };
   return resize(source, {
     size: { width: size[0], height: size[1] },
     window: { x, y, width: partWidth, height: partHeight },
     filter,
   });
+}
+
+function toRgbx(rgb: Uint8Array): Uint8Array {
+  const rgbx = new Uint8Array((rgb.length / 3) * 4);
+  for (let i = 0; i < rgb.length / 3; i += 1) rgbx.set(rgb.subarray(3 * i, 3 * i + 3), 4 * i);
+  return rgbx;
 }

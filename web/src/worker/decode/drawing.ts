@@ -16,7 +16,7 @@ export function toInk(picture: Rgbx, ink: DrawingInput['ink']): Grey {
 
 export function fitWhole(ink: Grey, filter: Filter, size: Size): Uint8Array {
   const window = { x: 0, y: 0, ...size };
-  return resize({ ...ink, stride: 1, channels: 1 }, { size, window, filter });
+  return resize({ ...ink, channels: 1 }, { size, window, filter });
 }
 
 /** A square around the ink, whose longer side fills 20 of 28 parts. Throws nothing-drawn. */

@@ -13,7 +13,7 @@ export function fitImage(picture: Rgbx, policy: Resize, window: Size): Uint8Arra
     throw new LikewiseError('bad-contract', `The resized picture does not cover the tensor: ${sizes}`);
   }
   const { filter } = policy;
-  return resize({ ...picture, stride: 4, channels: 3 }, { size, window: { x, y, ...window }, filter });
+  return resize({ ...picture, channels: 3 }, { size, window: { x, y, ...window }, filter });
 }
 
 function shortSide({ width, height }: Size, short: number): Size {

@@ -18,7 +18,7 @@ export async function toPixels(input: PictureInput): Promise<Rgba> {
 /** Raw pixels come from a canvas as a rule, and a browser that guards against fingerprints changes them. */
 function fromCanvas({ width, height, data }: ImageData): Rgba {
   checkCanvas();
-  return { width, height, data: new Uint8ClampedArray(data), hasAlpha: true };
+  return { width, height, data: new Uint8Array(data), hasAlpha: true };
 }
 
 async function decode(bytes: Uint8Array<ArrayBuffer>, header: Header): Promise<Rgba> {
