@@ -47,7 +47,7 @@ def web() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_site(web: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with _running(web, tmp_path_factory.mktemp("shared") / "models") as running:
+    with running_site(web, tmp_path_factory.mktemp("shared") / "models") as running:
         yield running
 
 
@@ -60,12 +60,13 @@ def site(shared_site: Site) -> Site:
 @pytest.fixture
 def own_site(web: Path, tmp_path: Path) -> Iterator[Site]:
     """A server of this test's own, to be killed, and files to be spoilt."""
-    with _running(web, tmp_path / "models") as running:
+    with running_site(web, tmp_path / "models") as running:
         yield running
 
 
 @contextmanager
-def _running(web: Path, models: Path) -> Iterator[Site]:
+def running_site(web: Path, models: Path) -> Iterator[Site]:
+    """A server on a copy of the models, made in the folder `models`."""
     shutil.copytree(MODELS, models)
     with running_server(models, web) as server:
         yield Site(server.url, models, server)

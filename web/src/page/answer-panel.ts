@@ -2,7 +2,7 @@
 // where the contract says so. Screen readers hear the best answer once it has settled.
 
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
-import type { Prediction } from '../runtime';
+import type { Prediction, Ran } from '../runtime';
 import type { Contract } from '../shared/contract';
 import * as format from './format';
 import type { Refusal } from './refusal';
@@ -106,17 +106,14 @@ export class AnswerPanel extends LitElement {
             `,
           )}
         </ol>
-        <p class="small soft">
-          ${format.duration(timing.totalMs)} on this device: ${ran.backend},
-          ${ran.threads} ${ran.threads === 1 ? 'thread' : 'threads'}, ${ran.variant}
-        </p>
+        <p class="small soft">${format.duration(timing.totalMs)} on this device: ${howItRan(ran)}</p>
       </div>
     `;
   }
 
   #doubt(label: string, score: number): string {
     const limit = this.contract?.decision.ask_a_person_below ?? 0;
-    return `Best guess: ${label} at ${format.percent(score)}. Below ${format.percent(limit)} this model is not to be relied on; ask a person.`;
+    return `Best guess: ${label} at ${format.percent(score)}. Below ${format.percent(limit, 0)} this model is not to be relied on; ask a person.`;
   }
 
   #spoken(): string {
@@ -221,6 +218,10 @@ export class AnswerPanel extends LitElement {
       }
     `,
   ];
+}
+
+function howItRan({ backend, threads, variant }: Ran): string {
+  return `${backend}, ${threads} ${threads === 1 ? 'thread' : 'threads'}, ${variant}`;
 }
 
 customElements.define('lw-answer-panel', AnswerPanel);

@@ -177,6 +177,7 @@ export class App extends LitElement {
         color: var(--soft);
       }
       .theme {
+        margin-right: -14px;
         padding: 0;
         border-color: transparent;
       }

@@ -40,7 +40,7 @@ export class ConsentDialog extends LitElement {
         <form method="dialog">
           <h2 id="title">Send this input to the server?</h2>
           <div id="what">
-            <p>Until now nothing has left this device.</p>
+            <p>Nothing leaves this device unless you allow it.</p>
             <dl>
               <dt>What leaves</dt>
               <dd>${leaving === null ? '' : this.#what(leaving)}</dd>

@@ -78,6 +78,10 @@ export class EvidenceTable extends LitElement {
         padding-left: 0;
         text-align: left;
       }
+      td .value,
+      td.value {
+        white-space: nowrap;
+      }
       th span {
         display: block;
         color: var(--soft);
@@ -108,8 +112,18 @@ export class EvidenceTable extends LitElement {
         td {
           padding-left: 8px;
         }
+        thead th:nth-child(2) {
+          width: 24%;
+        }
+        thead th:nth-child(3) {
+          width: 27%;
+        }
         thead th:nth-child(4) {
-          width: 18%;
+          width: 13%;
+        }
+        .verdict span {
+          position: absolute;
+          clip-path: inset(50%);
         }
       }
     `,
@@ -117,25 +131,37 @@ export class EvidenceTable extends LitElement {
 }
 
 function row(m: Measurement) {
-  const limit =
-    m.limit === null || m.limit === undefined ? 'none' : `${m.rule ?? ''} ${measured(m.what, m.limit)}`;
   return html`
     <tr>
       <th scope="row">${WHAT[m.what]}<span>${WHERE[m.where]}${counted(m)}</span></th>
-      <td>${measured(m.what, m.value)}</td>
-      <td class=${limit === 'none' ? 'soft' : ''}>${limit}</td>
+      <td class="value">${measured(m.what, m.value)}</td>
+      <td>${limitOf(m)}</td>
       <td>${verdict(m.passed)}</td>
     </tr>
   `;
 }
 
+function limitOf({ what, rule, limit }: Measurement) {
+  if (limit === null || limit === undefined) return html`<span class="soft">none</span>`;
+  return html`${rule} <span class="value">${measured(what, limit)}</span>`;
+}
+
 function counted({ data, count }: Measurement): string {
-  return data === 'files' ? '' : `, ${format.count(count)} ${count === 1 ? data.replace(/s$/, '') : data}`;
+  switch (data) {
+    case 'files':
+      return '';
+    case 'golden examples':
+      return `, ${format.count(count)} golden ${count === 1 ? 'example' : 'examples'}`;
+    case 'labelled data':
+      return `, ${format.count(count)} labelled ${count === 1 ? 'input' : 'inputs'}`;
+    default:
+      return data satisfies never;
+  }
 }
 
 function verdict(passed: Measurement['passed']) {
-  if (passed === true) return html`<span class="verdict">${checked}yes</span>`;
-  if (passed === false) return html`<span class="verdict missed">${missed}no</span>`;
+  if (passed === true) return html`<span class="verdict">${checked}<span>yes</span></span>`;
+  if (passed === false) return html`<span class="verdict missed">${missed}<span>no</span></span>`;
   return html`<span class="soft">told</span>`;
 }
 

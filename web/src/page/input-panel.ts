@@ -225,7 +225,7 @@ export class InputPanel extends LitElement {
           clip-path: inset(50%);
         }
         .well.square {
-          width: min(100%, 42dvh);
+          width: min(100%, 46dvh);
           min-width: 256px;
         }
       }

@@ -96,7 +96,12 @@ export class ModelPage extends LitElement {
         <h1>${entry.title}</h1>
         <p>${entry.description}</p>
         <p class="marks small">
-          <a href=${evidenceHref(this.name)}>${checked}Verified, version ${entry.version}</a>
+          ${
+            // A version whose files are not what was verified is not called so.
+            state?.kind === 'refused'
+              ? html`<a href=${evidenceHref(this.name)}>Evidence of version ${entry.version}</a>`
+              : html`<a href=${evidenceHref(this.name)}>${checked}Verified, version ${entry.version}</a>`
+          }
           ${model?.report.availableOffline && this.shell === 'stored' ? html`<span class="soft">${stored}Works offline</span>` : nothing}
         </p>
       </header>
@@ -114,7 +119,7 @@ export class ModelPage extends LitElement {
         </section>
         <section class="samples" aria-label="Samples">
           <lw-sample-strip
-            .samples=${published?.contract.examples.slice(0, SAMPLES) ?? []}
+            .samples=${published ? samplesOf(published.contract.examples) : []}
             .base=${published?.versionUrl ?? null}
             .chosen=${this.sample}
             @sample=${this.#onSample}
@@ -336,6 +341,14 @@ export class ModelPage extends LitElement {
         }
       }
       @media (min-width: 832px) {
+        header {
+          grid-template-columns: 1fr auto;
+          gap: 8px 32px;
+          align-items: center;
+        }
+        header h1 {
+          grid-column: 1 / -1;
+        }
         .columns {
           grid-template:
             'input answer' auto
@@ -366,6 +379,13 @@ export class ModelPage extends LitElement {
 
 /** Samples shown at once: two rows on a phone. */
 const SAMPLES = 12;
+
+/** One of each label as long as there are places: a visitor wants to see them all answered. */
+function samplesOf(examples: readonly Example[]): readonly Example[] {
+  const seen = new Set<string>();
+  const different = examples.filter(({ title }) => !seen.has(title) && seen.add(title));
+  return different.slice(0, SAMPLES);
+}
 
 async function answerOf(
   session: ModelSession,

@@ -146,6 +146,9 @@ export class SecondOpinion extends LitElement {
         display: grid;
         gap: 16px;
       }
+      .row {
+        column-gap: 16px;
+      }
       [role='status']:empty {
         display: none;
       }

@@ -121,6 +121,7 @@ export const buttons = css`
     background: color-mix(in oklab, var(--accent) 88%, var(--ink));
   }
   button.plain {
+    padding: 0;
     border-color: transparent;
     background: transparent;
     color: var(--accent);
