@@ -119,6 +119,10 @@ class VerifyPage:
         tensors = tuple(base64.b64decode(result["tensor"]["data"]) for result in results)
         return PageAnswers(tensors, _outputs(results), median(times))
 
+    def close(self) -> None:
+        """Close the tab, and with it every model that it has open."""
+        self._tab.close()
+
     def call(self, name: str, *arguments: Any) -> Any:
         """Call window.likewise[name]; what goes wrong in the page is told as it said it."""
         script = "([name, args]) => window.likewise[name](...args)"

@@ -135,7 +135,9 @@ def _tell_error(console: Console, name: str, error: LikewiseError) -> None:
         count = len(error.reasons)
         console.print(f"  [bold red]refused[/]   {count} {'reason' if count == 1 else 'reasons'}")
         for reason in error.reasons:
-            console.print(f"            {reason}", highlight=False, markup=False)
+            console.print(f"            {reason}", highlight=False, markup=False, soft_wrap=True)
         console.print(f"Nothing was published; models/{name} is as it was.")
     else:
-        console.print(f"{error.code}: {error}", style="red", highlight=False, markup=False)
+        console.print(
+            f"{error.code}: {error}", style="red", highlight=False, markup=False, soft_wrap=True
+        )

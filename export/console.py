@@ -53,15 +53,19 @@ class ConsoleReport:
         """One line of a finished stage."""
         self.quiet()
         time = f"{seconds:.0f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
-        self._console.print(f"  [bold]{name:<9}[/] {text}  [dim]{time}[/]", highlight=False)
+        self._console.print(
+            f"  [bold]{name:<9}[/] {text}  [dim]{time}[/]", highlight=False, soft_wrap=True
+        )
 
     def evidence(self, evidence: Evidence) -> None:
         """The table of measurements."""
         self.quiet()
-        self._console.print(*_decoder_lines(evidence.measurements), sep="\n", highlight=False)
+        self._console.print(
+            *_decoder_lines(evidence.measurements), sep="\n", highlight=False, soft_wrap=True
+        )
         self._console.print(Padding(evidence_table(evidence), (0, 0, 0, 12)))
         for note in evidence.notes:
-            self._console.print(f"  [dim]{note}[/]", highlight=False)
+            self._console.print(f"            [dim]{note}[/]", highlight=False)
 
     def quiet(self) -> None:
         """Stop the spinner."""

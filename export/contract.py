@@ -25,7 +25,7 @@ Datatype = Literal["uint8", "int32", "int64", "float32"]
 VariantName = Literal["fp32", "fp16", "q8"]
 Backend = Literal["cpu", "wasm", "webgpu"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
 FilePath = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,3}$")
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import struct
 from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
 from export.contract import DrawingInput, ImageInput, Resize, Tensor
 from export.decode.picture_header import broken, read_header
@@ -20,6 +21,18 @@ FILTERS = {
     "bicubic": Image.Resampling.BICUBIC,
     "lanczos": Image.Resampling.LANCZOS,
     "box": Image.Resampling.BOX,
+}
+
+ORIENTATION_TAG = 0x0112
+# What EXIF's orientation 2 to 8 asks of a viewer (EXIF 2.32, tag 0x0112).
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
 }
 
 INK = 64  # grey value from which a pixel counts as ink
@@ -64,8 +77,18 @@ def open_picture(data: bytes) -> Image.Image:
 
 
 def turn(picture: Image.Image) -> Image.Image:
-    """The picture with its EXIF orientation applied once."""
-    return ImageOps.exif_transpose(picture)
+    """The picture with its EXIF orientation applied once; other metadata (XMP) does not count."""
+    method = TURNS.get(_orientation(picture.info.get("exif")))
+    return picture if method is None else picture.transpose(method)
+
+
+def _orientation(exif: bytes | None) -> int:
+    found = Image.Exif()
+    try:
+        found.load(exif or b"")
+        return int(found.get(ORIENTATION_TAG, 1))
+    except (SyntaxError, struct.error, ValueError, TypeError, OSError):
+        return 1  # damaged EXIF says nothing
 
 
 def lay_on(picture: Image.Image, background: list[int]) -> Image.Image:

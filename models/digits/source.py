@@ -187,5 +187,5 @@ def examples(context: SourceContext) -> list[Sample]:
     folder = Path(__file__).parent / "drawings"
     for path in sorted(folder.glob("*.png")):
         label = int(path.stem[-1])
-        chosen.append(Sample(path.stem, path.read_bytes(), label, f"A {label} drawn with a mouse"))
+        chosen.append(Sample(path.stem, path.read_bytes(), label, f"A {label} in strokes on a pad"))
     return chosen

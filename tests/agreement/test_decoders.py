@@ -75,6 +75,11 @@ def keyed(mode: str) -> bytes:
     )
 
 
+XMP = (
+    b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+<r:Description xmlns:t="http://ns.adobe.com/tiff/1.0/" t:Orientation="6"/></r:RDF></x:xmpmeta>'
+)
+
 FILES: dict[str, Callable[[], bytes]] = {
     "jpeg 4:2:0": lambda: file(photo(333, 217), "JPEG", quality=85),
     "jpeg 4:4:4": lambda: file(photo(200, 301), "JPEG", quality=95, subsampling=0),
@@ -96,6 +101,8 @@ FILES: dict[str, Callable[[], bytes]] = {
     "webp lossy": lambda: file(photo(150, 130), "WEBP", quality=80),
     "webp lossless": lambda: file(photo(90, 140), "WEBP", lossless=True),
     "webp with alpha": lambda: file(with_alpha("RGBA"), "WEBP", lossless=True, exact=True),
+    "jpeg turned by xmp alone": lambda: file(photo(64, 40), "JPEG", xmp=XMP),
+    "jpeg of damaged exif": lambda: file(photo(64, 40), "JPEG", exif=b"Exif\0\0II*\0\xff\xff\xff"),
     **{f"jpeg turned {turn}": partial(turned, "JPEG", turn) for turn in range(1, 9)},
     **{f"png turned {turn}": partial(turned, "PNG", turn) for turn in (3, 6)},
     **{f"webp turned {turn}": partial(turned, "WEBP", turn) for turn in (3, 6)},
