@@ -63,7 +63,7 @@ class ConsoleReport:
         self._console.print(
             *_decoder_lines(evidence.measurements), sep="\n", highlight=False, soft_wrap=True
         )
-        self._console.print(Padding(evidence_table(evidence), (0, 0, 0, 12)))
+        self._console.print(Padding(evidence_table(evidence), (0, 0, 0, 4)))
         for note in evidence.notes:
             self._console.print(f"            [dim]{note}[/]", highlight=False)
 
