@@ -5,6 +5,9 @@
 # make bench   measure speed against what people would pick instead; needs a quiet machine
 # make screenshots  take the pictures of the README anew
 
+# Python and npm packages are fetched side by side.
+MAKEFLAGS += --jobs=2
+
 PORT ?= 8000
 PYTHON ?= python3
 VENV := .venv/bin
@@ -53,19 +56,19 @@ $(MADE)/venv:
 
 $(MADE)/serve: requirements/serve.txt pyproject.toml | $(MADE)/venv
 	@echo "Python packages for serving"
-	@$(VENV)/python -m pip install -q --disable-pip-version-check -r requirements/serve.txt
-	@$(VENV)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	@$(VENV)/python -m pip install -qq --disable-pip-version-check -r requirements/serve.txt
+	@$(VENV)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 $(MADE)/test: requirements/test.txt $(MADE)/serve
 	@echo "Python packages for building and testing (PyTorch among them)"
-	@$(VENV)/python -m pip install -q --disable-pip-version-check -r requirements/test.txt
+	@$(VENV)/python -m pip install -qq --disable-pip-version-check -r requirements/test.txt
 	@touch $@
 
 $(MADE)/npm: package.json package-lock.json
 	@mkdir -p $(MADE)
 	@echo "npm packages"
-	@npm ci --silent
+	@npm ci --loglevel=error
 	@touch $@
 
 $(MADE)/web: $(MADE)/npm $(WEB_SOURCES)

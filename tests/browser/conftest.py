@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Request, sync_playwright
 
+from export.browser import browser_executable
 from export.contract import Contract, read_contract, read_index
 from server.process import RunningServer, running_server
-from tests.browser.browsers import executable
 
 ROOT = Path(__file__).parents[2]
 MODELS = Path(os.environ.get("LIKEWISE_TEST_MODELS", ROOT / "models"))
@@ -82,7 +82,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=executable(playwright))
+    browser = playwright.chromium.launch(executable_path=browser_executable(playwright))
     yield browser
     browser.close()
 
@@ -122,15 +122,22 @@ class Visit:
         return not url.startswith((f"{self._site}/", f"blob:{self._site}/", "data:"))
 
 
-@pytest.fixture
-def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
-    """The visitor's browser contexts; the test fails when one asked another origin."""
-    own = "own_site" in request.fixturenames
-    site: Site = request.getfixturevalue("own_site" if own else "site")
-    visit = Visit(browser, site.url)
+@contextmanager
+def visiting(browser: Browser, site: str) -> Iterator[Visit]:
+    """A visit that fails at its end when another origin was asked for anything."""
+    visit = Visit(browser, site)
     yield visit
     visit.close()
     assert visit.foreign == []
+
+
+@pytest.fixture
+def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """The visitor's browser contexts at the site that the test uses."""
+    own = "own_site" in request.fixturenames
+    site: Site = request.getfixturevalue("own_site" if own else "site")
+    with visiting(browser, site.url) as visit:
+        yield visit
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.browsers import executable
+from export.browser import browser_executable
 from tests.browser.conftest import ROOT, WEB, Site, running_site
 from tests.browser.test_wrong_bytes import flip
 from tests.browser.visitor import (
@@ -77,7 +77,7 @@ def main(folder: Path) -> None:
     with (
         TemporaryDirectory() as scratch,
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=executable(playwright)) as browser,
+        playwright.chromium.launch(executable_path=browser_executable(playwright)) as browser,
     ):
         album = Album(folder, browser)
         with running_site(WEB, Path(scratch) / "models") as site:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Site, Visit
+from tests.browser.conftest import Site, Visit, visiting
 from tests.browser.visitor import (
     DIGITS,
     Point,
@@ -20,10 +21,23 @@ from tests.browser.visitor import (
 )
 
 
+@pytest.fixture(scope="module")
+def opened(browser: Browser, shared_site: Site) -> Iterator[Page]:
+    """One opened model for all tests of this file."""
+    with visiting(browser, shared_site.url) as visit:
+        page = visit.page(viewport={"width": 1280, "height": 900})
+        open_model(page, shared_site.url)
+        yield page
+
+
 @pytest.fixture
-def drawing_page(page: Page, site: Site) -> Page:
-    open_model(page, site.url)
-    return page
+def drawing_page(opened: Page) -> Page:
+    """The opened model with an empty pad."""
+    clear = opened.get_by_role("button", name="Clear")
+    if clear.is_enabled():
+        clear.click()
+    expect(bars(opened)).to_have_count(0)
+    return opened
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ Point = tuple[float, float]
 Drawing = Sequence[Sequence[Point]]
 
 # First use compiles 14 MB of wasm, on a loaded machine with two cores.
-SLOW_MS = 20_000
+SLOW_MS = 60_000
 
 # Paths as a hand draws them, in parts of the pad's side.
 DIGITS: Mapping[str, Drawing] = {
@@ -38,6 +38,8 @@ def pad(page: Page) -> Locator:
 
 def draw(page: Page, drawing: Drawing, *, scale: float = 1, at: Point = (0.5, 0.5)) -> None:
     """Draw with the mouse, shrunk by `scale` and with the middle of the pad moved to `at`."""
+    # A tab behind another one gets its mouse a second late.
+    page.bring_to_front()
     pad(page).scroll_into_view_if_needed()
     box = pad(page).bounding_box()
     assert box is not None
