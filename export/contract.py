@@ -154,6 +154,7 @@ class Example(Strict):
     tensor: FileRef
     outputs: FileRef
     label: int | None = None
+    shown: bool = Field(description="Offered as a sample in the page, and kept for use offline.")
 
 
 class Provenance(Strict):

@@ -9,12 +9,17 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Sample:
-    """One encoded input (a whole PNG, JPEG or WebP file), and the right label's index if known."""
+    """One encoded input (a whole PNG, JPEG or WebP file), and the right label's index if known.
+
+    Of the golden examples, those `shown` are offered as samples in the page, and each visitor's
+    device fetches them; the others are only for proving.
+    """
 
     id: str
     data: bytes
     label: int | None = None
     title: str = ""
+    shown: bool = True
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ def write_samples(path: Path, samples: Sequence[Sample], probabilities: Probabil
         ids=np.array([sample.id for sample in samples]),
         titles=np.array([sample.title for sample in samples]),
         labels=np.array([-1 if s.label is None else s.label for s in samples], np.int64),
+        shown=np.array([sample.shown for sample in samples]),
         ends=lengths.cumsum(),
         data=np.frombuffer(b"".join(sample.data for sample in samples), np.uint8),
         probabilities=probabilities,
@@ -54,16 +55,16 @@ def read_samples(path: Path) -> JudgedSamples:
     with np.load(path, allow_pickle=False) as stored:
         data = stored["data"].tobytes()
         starts = [0, *stored["ends"][:-1].tolist()]
+        columns = (stored[name] for name in ("ids", "ends", "labels", "titles", "shown"))
         samples = tuple(
-            Sample(str(i), data[start:end], None if label < 0 else int(label), str(title))
-            for i, start, end, label, title in zip(
-                stored["ids"],
-                starts,
-                stored["ends"],
-                stored["labels"],
-                stored["titles"],
-                strict=True,
+            Sample(
+                str(name),
+                data[start:end],
+                None if label < 0 else int(label),
+                str(title),
+                bool(shown),
             )
+            for start, name, end, label, title, shown in zip(starts, *columns, strict=True)
         )
         return JudgedSamples(samples, stored["probabilities"].astype(np.float32))
 

@@ -102,6 +102,7 @@ def _write_example(folder: Path, sample: Sample, tensor: Pixels, row: np.ndarray
         tensor=refs["tensor"],
         outputs=refs["outputs"],
         label=sample.label,
+        shown=sample.shown,
     )
 
 
@@ -178,7 +179,8 @@ def index_entry(
     models: Path, folder: Path, contract: Contract, earlier: Sequence[int] = ()
 ) -> IndexEntry:
     """What index.json says of a version that lies in `folder` below `models`."""
-    sample = contract.examples[len(contract.examples) // 2].input.file
+    shown = [example.input.file for example in contract.examples if example.shown]
+    sample = shown[len(shown) // 2] if shown else None
     return IndexEntry(
         title=contract.title,
         description=contract.description,

@@ -175,15 +175,11 @@ def examples(context: SourceContext) -> list[Sample]:
     digits, labels = load(context, held_out=True)
     chosen = []
     for label in range(10):
-        for number in [n for n, other in enumerate(labels) if other == label][3:5]:
-            chosen.append(
-                Sample(
-                    f"digit-{label}-{number:04}",
-                    png(digits[number]),
-                    label,
-                    f"A handwritten {label}",
-                )
-            )
+        for place, number in enumerate(
+            [n for n, other in enumerate(labels) if other == label][3:5]
+        ):
+            name, title = f"digit-{label}-{number:04}", f"A handwritten {label}"
+            chosen.append(Sample(name, png(digits[number]), label, title, shown=place == 0))
     folder = Path(__file__).parent / "drawings"
     for path in sorted(folder.glob("*.png")):
         label = int(path.stem[-1])

@@ -158,19 +158,23 @@ def calibration(context: SourceContext) -> list[Sample]:
 def examples(context: SourceContext) -> list[Sample]:
     """Photographs as people have them: of every shape, size, format and orientation."""
 
-    def stored(name: str, title: str) -> Sample:
-        return Sample(name.split(".")[0].replace("_", "-"), photo(context, name), None, title)
+    def stored(name: str, title: str, *, shown: bool = False) -> Sample:
+        stem = name.split(".")[0].replace("_", "-")
+        return Sample(stem, photo(context, name), None, title, shown)
+
+    def made(name: str, data: bytes, title: str) -> Sample:
+        return Sample(name, data, None, title, shown=False)
 
     china, flower, chelsea, coffee, rocket = (
         Image.open(io.BytesIO(photo(context, name))).convert("RGB")
         for name in ("china.jpg", "flower.jpg", "chelsea.png", "coffee.png", "rocket.jpg")
     )
     return [
-        stored("chelsea.png", "A cat"),
-        stored("china.jpg", "A temple, landscape"),
-        stored("flower.jpg", "A flower, landscape"),
+        stored("chelsea.png", "A cat", shown=True),
+        stored("china.jpg", "A temple, landscape", shown=True),
+        stored("flower.jpg", "A flower, landscape", shown=True),
         stored("coffee.png", "A cup of coffee"),
-        stored("rocket.jpg", "A rocket"),
+        stored("rocket.jpg", "A rocket", shown=True),
         stored("astronaut.png", "An astronaut"),
         stored("motorcycle_left.png", "A motorcycle"),
         stored("retina.jpg", "A retina, 2 megapixels"),
@@ -178,18 +182,18 @@ def examples(context: SourceContext) -> list[Sample]:
         stored("camera.png", "A photographer, grey"),
         stored("coins.png", "Coins, grey"),
         stored("horse.png", "A horse, with transparency"),
-        Sample("portrait", encoded(china.crop((200, 0, 440, 427)), "JPEG"), None, "Portrait"),
+        made("portrait", encoded(china.crop((200, 0, 440, 427)), "JPEG"), "Portrait"),
         *(
-            Sample(f"turned-{turn}", turned(flower, turn), None, f"EXIF orientation {turn}")
+            made(f"turned-{turn}", turned(flower, turn), f"EXIF orientation {turn}")
             for turn in (2, 3, 5, 6, 8)
         ),
-        Sample("see-through", see_through(chelsea), None, "A cat that fades out"),
-        Sample("tiny", encoded(coffee.resize((24, 16)), "PNG"), None, "24 x 16 pixels"),
-        Sample("narrow", encoded(china.crop((0, 150, 640, 214)), "JPEG"), None, "10 : 1"),
-        Sample("grey", encoded(rocket.convert("L"), "JPEG"), None, "Grey JPEG"),
-        Sample("palette", encoded(coffee.quantize(64), "PNG"), None, "64 colours"),
-        Sample("webp", encoded(chelsea, "WEBP"), None, "WebP"),
-        Sample("megapixels-12", encoded(china.resize((4288, 2848)), "JPEG"), None, "12 megapixels"),
+        made("see-through", see_through(chelsea), "A cat that fades out"),
+        made("tiny", encoded(coffee.resize((24, 16)), "PNG"), "24 x 16 pixels"),
+        made("narrow", encoded(china.crop((0, 150, 640, 214)), "JPEG"), "10 : 1"),
+        made("grey", encoded(rocket.convert("L"), "JPEG"), "Grey JPEG"),
+        made("palette", encoded(coffee.quantize(64), "PNG"), "64 colours"),
+        made("webp", encoded(chelsea, "WEBP"), "WebP"),
+        made("megapixels-12", encoded(china.resize((4288, 2848)), "JPEG"), "12 megapixels"),
     ]
 
 

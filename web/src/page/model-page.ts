@@ -383,7 +383,7 @@ const SAMPLES = 12;
 /** One of each label as long as there are places: a visitor wants to see them all answered. */
 function samplesOf(examples: readonly Example[]): readonly Example[] {
   const seen = new Set<string>();
-  const different = examples.filter(({ title }) => !seen.has(title) && seen.add(title));
+  const different = examples.filter(({ shown, title }) => shown && !seen.has(title) && seen.add(title));
   return different.slice(0, SAMPLES);
 }
 

@@ -140,6 +140,10 @@ export interface Example {
   tensor: FileRef;
   outputs: FileRef;
   label?: number | null;
+  /**
+   * Offered as a sample in the page, and kept for use offline.
+   */
+  shown: boolean;
 }
 /**
  * A file of the version, with what it must hash to.

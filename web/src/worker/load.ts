@@ -105,10 +105,13 @@ async function get(
   return { ref, data: await download(url, ref, done => onBytes(done, false)), fromStore: false };
 }
 
-/** Contract, weights, documents and the examples' inputs: what the page shows of a model, also offline. */
+/** Contract, weights, documents and the inputs of the examples shown: what the page shows of a model, also offline. */
 async function keepWhole(located: Located, weights: VerifiedFile): Promise<Kept> {
   const { contract, versionUrl } = located;
-  const others = [...contract.documents, ...contract.examples.map(example => example.input)];
+  const others = [
+    ...contract.documents,
+    ...contract.examples.filter(({ shown }) => shown).map(({ input }) => input),
+  ];
   try {
     const files = await Promise.all(others.map(ref => get(versionUrl, ref)));
     const version = { versionUrl, version: contract.version, contract: located.file.ref };
