@@ -14,70 +14,74 @@ VENV := .venv/bin
 GALLERY := mobilenet
 
 WEB_SOURCES := $(shell find web -path web/dist -prune -o -type f -print) package.json
-MADE := .likewise/made
+# What set-up leaves; a step runs again when its file is gone or older than what it is made from.
+VENV_MADE := .venv/pyvenv.cfg
+SERVE_MADE := .venv/.serve
+TEST_MADE := .venv/.test
+BROWSER_MADE := .venv/.browser
+NPM_MADE := node_modules/.package-lock.json
+WEB_MADE := web/dist/sw.js
 
 .PHONY: run test check gallery bench screenshots build web clean
 
-run: $(MADE)/serve $(MADE)/web
+run: $(SERVE_MADE) $(WEB_MADE)
 	@$(VENV)/likewise serve --port $(PORT)
 
-test: check $(MADE)/browser
+test: check $(BROWSER_MADE)
 	npm test
 	$(VENV)/pytest
 
-check: $(MADE)/test $(MADE)/web
+check: $(TEST_MADE) $(WEB_MADE)
 	$(VENV)/ruff format --check
 	$(VENV)/ruff check
 	$(VENV)/mypy
 	npm run check
 
-gallery: $(MADE)/test $(MADE)/web $(MADE)/browser
+gallery: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	@for name in $(GALLERY); do $(VENV)/likewise build $$name || exit 1; done
 
-bench: $(MADE)/test $(MADE)/web $(MADE)/browser
+bench: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	$(VENV)/python -m tests.benchmarks
 
-screenshots: $(MADE)/test $(MADE)/web $(MADE)/browser
+screenshots: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	$(VENV)/python -m tests.browser.screenshots
 
-web: $(MADE)/web
+web: $(WEB_MADE)
 
 clean:
 	rm -rf .venv node_modules web/dist .likewise
 
-# Set-up, each step once: a step runs again only when what it is made from has changed.
+# Set-up, each step once.
 
-$(MADE)/venv:
-	@mkdir -p $(MADE)
+$(VENV_MADE):
 	@$(PYTHON) -m venv .venv 2>/dev/null || { \
 	  echo "python3 -m venv does not work yet: installing python3-venv"; \
 	  apt-get update -qq && apt-get install -y -qq python3-venv && $(PYTHON) -m venv .venv; }
 	@touch $@
 
-$(MADE)/serve: requirements/serve.txt pyproject.toml | $(MADE)/venv
+$(SERVE_MADE): requirements/serve.txt pyproject.toml | $(VENV_MADE)
 	@echo "Python packages for serving"
 	@$(VENV)/python -m pip install -qq --disable-pip-version-check -r requirements/serve.txt
 	@$(VENV)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-$(MADE)/test: requirements/test.txt $(MADE)/serve
+$(TEST_MADE): requirements/test.txt $(SERVE_MADE)
 	@echo "Python packages for building and testing (PyTorch among them)"
 	@$(VENV)/python -m pip install -qq --disable-pip-version-check -r requirements/test.txt
 	@touch $@
 
-$(MADE)/npm: package.json package-lock.json
-	@mkdir -p $(MADE)
+$(NPM_MADE): package.json package-lock.json
 	@echo "npm packages"
 	@npm ci --loglevel=error
 	@touch $@
 
-$(MADE)/web: $(MADE)/npm $(WEB_SOURCES)
+$(WEB_MADE): $(NPM_MADE) $(WEB_SOURCES)
 	@echo "The page"
 	@npm run --silent build
 	@touch $@
 
 # A Chromium: LIKEWISE_BROWSER, Playwright's own, the system's, or else Debian's package.
-$(MADE)/browser: $(MADE)/test
+$(BROWSER_MADE): $(TEST_MADE)
 	@$(VENV)/python -m export.browser 2>/dev/null || { \
 	  echo "No browser found: installing Debian's chromium"; \
 	  apt-get update -qq && apt-get install -y -qq chromium; }

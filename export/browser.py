@@ -117,7 +117,7 @@ class VerifyPage:
         finally:
             self.call("close", handle)
         tensors = tuple(base64.b64decode(result["tensor"]["data"]) for result in results)
-        return PageAnswers(tensors, _outputs(results), median(times))
+        return PageAnswers(tensors, _outputs(results), median(times), len(times))
 
     def close(self) -> None:
         """Close the tab, and with it every model that it has open."""

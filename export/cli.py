@@ -7,13 +7,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
 from export.console import ConsoleReport, JsonReport, built_json, built_text, error_json
 from export.contract import read_index
-from export.errors import LikewiseError, Refused
+from export.errors import LikewiseError, Refused, SetupError
 from export.pipeline import build as build_model
 from export.workspace import Workspace
 
@@ -29,7 +30,22 @@ web_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for machines.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class LikewiseGroup(click.Group):
+    """Errors that a user can act on are told in one line, never as a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except LikewiseError as error:
+            click.echo(f"{error.code}: {error}", err=True)
+            sys.exit(1)
+
+
+@click.group(
+    cls=LikewiseGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="likewise")
 def main() -> None:
     """From a trained model to a web page that runs it on the visitor's own device, with evidence.
@@ -93,6 +109,8 @@ def build(name: str, models: Path, web: Path, work: Path, as_json: bool) -> None
 @json_option
 def versions(models: Path, as_json: bool) -> None:
     """List the published models and their versions; the current one is marked."""
+    if not models.is_dir():
+        raise SetupError(f"{models}: there is no such folder; give one with --models")
     index = read_index(models / "index.json")
     if as_json:
         click.echo(index.model_dump_json(indent=1))
@@ -109,7 +127,12 @@ def versions(models: Path, as_json: bool) -> None:
 @web_option
 @click.option("--host", default="127.0.0.1", envvar="LIKEWISE_HOST", show_default=True)
 @click.option(
-    "--port", default=8000, envvar="LIKEWISE_PORT", show_default=True, help="0: any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    envvar="LIKEWISE_PORT",
+    show_default=True,
+    help="0: any free one.",
 )
 @json_option
 def serve(models: Path, web: Path, host: str, port: int, as_json: bool) -> None:
@@ -117,12 +140,8 @@ def serve(models: Path, web: Path, host: str, port: int, as_json: bool) -> None:
     from server.config import from_environment
     from server.process import serve as serve_forever
 
-    try:
-        config = replace(from_environment(), models=models, web=web, host=host, port=port)
-        serve_forever(config, json=as_json)
-    except LikewiseError as error:
-        click.echo(str(error), err=True)
-        sys.exit(1)
+    config = replace(from_environment(), models=models, web=web, host=host, port=port)
+    serve_forever(config, json=as_json)
 
 
 def _quiet(report: ConsoleReport | JsonReport) -> None:

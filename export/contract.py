@@ -1,8 +1,7 @@
 """The contract of a published version: one truth for Python, server, page and device.
 
-`contract.json` is written by publish and read everywhere. Its JSON Schema is
-`web/src/shared/contract.schema.json` (`likewise schema` writes it), from which the TypeScript
-types are generated.
+`contract.json` is written by publish and read everywhere. `python -m export.schema` writes its JSON
+Schema to web/src/shared, from which the TypeScript types are generated.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ Datatype = Literal["uint8", "int32", "int64", "float32"]
 VariantName = Literal["fp32", "fp16", "q8"]
 Backend = Literal["cpu", "wasm", "webgpu"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
+NAME_PATTERN = r"^[a-z][a-z0-9-]{0,62}$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 FilePath = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,3}$")
 ]
@@ -112,6 +112,9 @@ class BackendResult(Strict):
     status: Literal["passed", "failed", "unverified"]
     tolerance: float | None = Field(
         default=None, description="Largest allowed difference of a probability to the framework."
+    )
+    inputs: int | None = Field(
+        default=None, description="On how many inputs at most this was measured."
     )
     max_difference: float | None = None
     label_agreement: float | None = None

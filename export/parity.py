@@ -25,9 +25,13 @@ class Comparison:
 
     @property
     def label_agreement(self) -> float:
-        """Share of the samples, ties left out, with the judge's best label; 1.0 if all are ties."""
-        decided = self.count - self.ties
-        return self.agreeing / decided if decided else 1.0
+        """Share of the samples, ties left out, with the judge's best label."""
+        return self.agreeing / self.decided
+
+    @property
+    def decided(self) -> int:
+        """On how many samples the judge is not undecided."""
+        return self.count - self.ties
 
 
 def compare(where: str, judge: Probabilities, got: Probabilities, tolerance: float) -> Comparison:
@@ -48,6 +52,8 @@ def compare(where: str, judge: Probabilities, got: Probabilities, tolerance: flo
         ])  # fmt: skip
     top_two = np.sort(judge, axis=1)[:, -2:]
     decided = top_two[:, 1] - top_two[:, 0] > 2 * tolerance
+    if not decided.any():
+        raise Refused([f"{where}: the judge is undecided on all {len(judge)} samples"])
     same = judge.argmax(axis=1) == got.argmax(axis=1)
     difference = np.abs(judge.astype(np.float64) - got).max()
     return Comparison(

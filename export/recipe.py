@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from export.contract import Filter, Strict, VariantName
+from export.contract import NAME_PATTERN, Filter, Strict, VariantName
 from export.errors import RecipeError
 
 Entry = Annotated[str, Field(pattern=r"^source:[A-Za-z_][A-Za-z0-9_]*$")]
@@ -233,6 +234,11 @@ class Recipe:
 
 def read_recipe(models: Path, name: str) -> Recipe:
     """Read models/<name>/recipe.toml; RecipeError names each wrong field, and what is there."""
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise RecipeError(
+            f"{name!r} cannot be a model's name: small letters, digits and hyphens, "
+            "beginning with a letter, at most 63; rename its folder"
+        )
     path = models / name / "recipe.toml"
     if not path.exists():
         known = ", ".join(sorted(p.parent.name for p in models.glob("*/recipe.toml"))) or "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from export.errors import SourceError
 from export.sample import Sample
 
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 Probabilities = npt.NDArray[np.float32]
 
 
@@ -78,6 +80,10 @@ def check_samples(where: str, samples: Sequence[Sample], labels: int) -> None:
         double = next(i for i in ids if ids.count(i) > 1)
         raise SourceError(f"{where}: the id {double!r} occurs twice; ids must be unique")
     for sample in samples:
+        if not ID.fullmatch(sample.id):
+            raise SourceError(
+                f"{where}: the id {sample.id!r} is to be a file name: letters, digits and hyphens"
+            )
         if sample.label is not None and not 0 <= sample.label < labels:
             raise SourceError(
                 f"{where}: {sample.id} has label {sample.label}, labels are 0..{labels - 1}"

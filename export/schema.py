@@ -19,7 +19,7 @@ FILES: dict[str, type[BaseModel]] = {
 
 
 def write_schemas(folder: Path) -> list[Path]:
-    """Write both schemas into `folder`; returns the paths."""
+    """Write the schemas into `folder`; returns the paths."""
     paths = []
     for name, model in FILES.items():
         path = folder / name

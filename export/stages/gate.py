@@ -100,6 +100,9 @@ def _missing(recipe: Recipe, measurements: list[Measurement]) -> Iterator[str]:
     for where in ("chromium-wasm-1-thread", "chromium-wasm-2-threads"):
         if (None, where, "differing_input_bytes") not in seen:
             yield f"no evidence that input tensors are equal at {where}"
+    for named in recipe.file.limits.webgpu:
+        if named != "all" and (named, "chromium-webgpu", "max_difference") not in seen:
+            yield f"limits.webgpu.{named} is set, but nothing was measured on WebGPU"
     for variant in recipe.file.variants.offer:
         for where in ("python-cpu", "chromium-wasm-1-thread", "chromium-wasm-2-threads"):
             for what in ("accuracy", "accuracy_loss_points", "label_agreement", "max_difference"):
@@ -124,6 +127,7 @@ def _result(
     return BackendResult(
         status="passed" if worst("max_difference") is not None else "unverified",
         tolerance=limits.max_difference,
+        inputs=max((item.count for item in mine if item.what == "max_difference"), default=None),
         max_difference=worst("max_difference"),
         label_agreement=worst("label_agreement"),
         time_vs_fp32=worst("time_vs_fp32"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import getpass
 import shutil
-import uuid
+import tempfile
 from pathlib import Path
+
+from filelock import FileLock
 
 from export.contract import (
     SCHEMA_VERSION,
@@ -24,6 +27,11 @@ from export.version import copy_variants, index_entry, make_contract, write_exam
 from export.workspace import ROOT
 
 INCOMING = ".incoming-"
+JOURNAL = ".publishing"
+"""Names the version that is being published, from before its folder is there until it is listed."""
+LOCK = ".lock"
+LOCK_TIMEOUT_S = 60
+MIN_NAME = 5  # a shorter user name ("root") occurs by chance
 
 
 def published(models: Path, name: str) -> Contract | None:
@@ -40,30 +48,39 @@ def publish(models: Path, verified: Verified, pixels: Pixels, provenance: Proven
     """
     recipe = verified.measured.quantised.recipe
     home = models / recipe.name
-    clear_unfinished(models, recipe.name)
-    incoming = home / f"{INCOMING}{uuid.uuid4().hex[:12]}"
-    incoming.mkdir(parents=True)
-    try:
-        contract = _write(incoming, _next_version(home), verified, pixels, provenance)
-        refuse_private(incoming)
-        target = home / str(contract.version)
-        incoming.rename(target)
-    finally:
-        shutil.rmtree(incoming, ignore_errors=True)
-    _switch(models, target, contract)
+    with FileLock(models / LOCK, timeout=LOCK_TIMEOUT_S):
+        clear_unfinished(models, recipe.name)
+        version = _next_version(home)
+        incoming = home / f"{INCOMING}{version}"
+        incoming.mkdir(parents=True)
+        try:
+            contract = _write(incoming, version, verified, pixels, provenance)
+            refuse_private(incoming)
+            (home / JOURNAL).write_text(str(version))
+            incoming.rename(home / str(version))
+        finally:
+            shutil.rmtree(incoming, ignore_errors=True)
+        _switch(models, home / str(version), contract)
+        (home / JOURNAL).unlink()
     return contract
 
 
 def clear_unfinished(models: Path, name: str) -> None:
-    """Remove what an interrupted publication left: hidden folders, and a version never listed."""
-    entry = read_index(models / "index.json").models.get(name)
-    listed = {str(version) for version in entry.versions} if entry else set()
-    for folder in (models / name).glob("*"):
-        unlisted = folder.name.isdigit() and folder.name not in listed
-        if folder.is_dir() and (unlisted or folder.name.startswith(INCOMING)):
-            shutil.rmtree(folder)
-    for leftover in models.glob(f"{INCOMING}*"):
-        leftover.unlink()
+    """Remove what an interrupted publication left: hidden files, and the version of its journal.
+
+    A version folder that no journal names is never removed, listed or not.
+    """
+    home = models / name
+    journal = home / JOURNAL
+    if journal.exists():
+        entry = read_index(models / "index.json").models.get(name)
+        version = journal.read_text()
+        if version.isdigit() and (entry is None or int(version) not in entry.versions):
+            shutil.rmtree(home / version, ignore_errors=True)
+        journal.unlink()
+    for leftover in home.glob(f"{INCOMING}*"):
+        shutil.rmtree(leftover)
+    (models / f"{INCOMING}index").unlink(missing_ok=True)
 
 
 def _next_version(home: Path) -> int:
@@ -103,14 +120,16 @@ def _switch(models: Path, folder: Path, contract: Contract) -> None:
         schema_version=SCHEMA_VERSION,
         models=dict(sorted({**index.models, contract.name: entry}.items())),
     )
-    unfinished = models / f"{INCOMING}{uuid.uuid4().hex[:12]}"
+    unfinished = models / f"{INCOMING}index"
     unfinished.write_bytes(to_json(changed))
     unfinished.replace(models / "index.json")
 
 
 def refuse_private(folder: Path) -> None:
-    """Refuse paths of this machine and source lines in any file to be published."""
-    marks = {f"{ROOT}/", f"{Path.home()}/", "site-packages", 'File "', ".py:"} - {"//"}
+    """Refuse paths of this machine, its user's name and source lines in what is published."""
+    marks = {f"{ROOT}/", f"{Path.home()}/", f"{tempfile.gettempdir()}/", "site-packages", ".py:"}
+    user = getpass.getuser()
+    marks |= {user} if len(user) > MIN_NAME else set()
     found = []
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix not in (".tensor", ".outputs"):

@@ -49,6 +49,7 @@ class PageAnswers:
     tensors: tuple[bytes, ...]
     outputs: Arrays
     median_ms: float
+    timed_runs: int
 
 
 class Page(Protocol):
@@ -138,9 +139,8 @@ def _measure_page(
             yield _differing_bytes(place.where, data, answers.tensors)
         yield from _compare(quantised, variant, place.where, data, answers.outputs)
         if data is sets[0]:
-            yield _measurement(
-                "median_ms", variant, place.where, "golden examples", TIMED_RUNS, answers.median_ms
-            )
+            runs, milliseconds = answers.timed_runs, answers.median_ms
+            yield _measurement("median_ms", variant, place.where, data.name, runs, milliseconds)
 
 
 def _measure_webgpu(
@@ -154,6 +154,10 @@ def _measure_webgpu(
         notes.append(f"WebGPU was not measured: {page.webgpu}.")
         return
     few = golden.first(browser.webgpu_examples)
+    notes.append(
+        f"On WebGPU {len(few.judged)} golden examples were compared, without a GPU (SwiftShader is "
+        "slow); accuracy was not measured there."
+    )
     for variant in quantised.paths:
         if variant == "fp16" and not page.shader_f16:
             notes.append("fp16 was not measured on WebGPU: this adapter has no shader-f16.")
@@ -172,7 +176,8 @@ def _compare(
     found = compare(place, data.judged.probabilities, got, TIE)
     count = found.count
     yield _measurement("max_difference", variant, where, data.name, count, found.max_difference)
-    yield _measurement("label_agreement", variant, where, data.name, count, found.label_agreement)
+    agreement = found.label_agreement
+    yield _measurement("label_agreement", variant, where, data.name, found.decided, agreement)
     labels = data.judged.labels()
     if data.name == "labelled data" and labels is not None:
         right = float((got.argmax(axis=1) == labels).mean())

@@ -24,7 +24,7 @@ Digits = npt.NDArray[np.uint8]
 
 
 def network() -> nn.Sequential:
-    """82,000 weights: four convolutions, each with batch normalisation, and one dense layer."""
+    """77,722 weights: four convolutions, each with batch normalisation, and one dense layer."""
 
     def block(inputs: int, outputs: int) -> list[nn.Module]:
         return [

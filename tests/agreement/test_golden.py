@@ -1,4 +1,4 @@
-"""Golden examples of every published version: page and server give the framework's answers."""
+"""Golden examples of digits: page and server give the framework's answers."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -114,18 +115,60 @@ def test_an_interrupted_build_leaves_models_as_they_were(
     process = subprocess.Popen(
         workshop.command(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True,
+        # A shell that started these tests in the background has SIGINT ignored; its children inherit it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     time.sleep(after_s)
+    assert process.poll() is None
     os.killpg(process.pid, how)
     process.wait(60)
     assert workshop.state() == before
 
 
-def test_a_build_after_an_interrupted_publication_clears_what_it_left(workshop: Workshop) -> None:
-    (workshop.models / "tiny/2").mkdir()
-    (workshop.models / "tiny/2/model.onnx").write_bytes(b"half")
-    (workshop.models / "tiny/.incoming-abc").mkdir()
+# Ends the process at one step of the publication, as a power cut would.
+DIE = """
+import os, pathlib, sys
+step, method = sys.argv.pop(1), sys.argv.pop(1)
+original = getattr(pathlib.Path, method)
+def dying(self, *more):
+    if (step == "index" and str(more[0]).endswith("index.json")) or (
+        step == "version" and ".incoming-" in self.name and self.is_dir()
+    ):
+        os._exit(9)
+    return original(self, *more)
+setattr(pathlib.Path, method, dying)
+from export.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("step", "method"), [("version", "rename"), ("index", "replace")])
+def test_a_publication_cut_off_leaves_the_version_before_and_the_next_build_works(
+    workshop: Workshop, step: str, method: str
+) -> None:
     workshop.change("label_agreement = 0.9", "label_agreement = 0.8")
+    index = (workshop.models / "index.json").read_bytes()
+    command = workshop.command()[3:]
+    died = subprocess.run(
+        [sys.executable, "-c", DIE, step, method, *command], cwd=ROOT, timeout=120, check=False
+    )
+    assert died.returncode == 9
+    assert (workshop.models / "index.json").read_bytes() == index
     assert workshop.built()["version"] == 2
-    assert (workshop.models / "tiny/2/model.onnx").stat().st_size > 1000
+    assert (workshop.models / "tiny/2/contract.json").exists()
     assert not list(workshop.models.rglob(".incoming-*"))
+
+
+def test_a_lost_index_costs_no_published_version(workshop: Workshop) -> None:
+    before = (workshop.models / "tiny/1/model.onnx").read_bytes()
+    (workshop.models / "index.json").unlink()
+    assert workshop.built()["version"] == 2
+    assert (workshop.models / "tiny/1/model.onnx").read_bytes() == before
+
+
+def test_an_id_that_is_no_file_name_is_refused(workshop: Workshop) -> None:
+    source = workshop.models / "tiny/source.py"
+    source.write_text(source.read_text().replace("Sample(path.stem,", 'Sample("../" + path.stem,'))
+    done = workshop.build("--json")
+    assert done.returncode == 1
+    assert "is to be a file name" in json.loads(done.stdout)["error"]["message"]

@@ -67,6 +67,11 @@ def test_a_tie_of_the_judge_is_not_held_against_anyone() -> None:
     assert (found.ties, found.label_agreement) == (1, 1.0)
 
 
+def test_a_judge_undecided_on_everything_proves_nothing() -> None:
+    with pytest.raises(Refused, match="undecided on all 1"):
+        compare("here", rows([0.500001, 0.499999]), rows([0.499999, 0.500001]), 1e-5)
+
+
 def test_a_clear_difference_of_labels_is_no_tie() -> None:
     found = compare("here", rows([0.51, 0.49]), rows([0.49, 0.51]), 1e-5)
     assert (found.ties, found.label_agreement) == (0, 0.0)

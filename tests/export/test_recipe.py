@@ -52,6 +52,12 @@ def test_a_wrong_recipe_names_file_field_and_remedy(
     assert told in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["My_Model", "2024", "a/b", "../digits", ""])
+def test_a_name_that_cannot_be_a_folder_and_an_address_is_refused(name: str) -> None:
+    with pytest.raises(RecipeError, match="small letters, digits and hyphens"):
+        read_recipe(ROOT / "models", name)
+
+
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(RecipeError, match="known models: digits, mobilenet"):
         read_recipe(ROOT / "models", "digit")

@@ -122,6 +122,10 @@ export interface BackendResult {
    * Largest allowed difference of a probability to the framework.
    */
   tolerance?: number | null;
+  /**
+   * On how many inputs at most this was measured.
+   */
+  inputs?: number | null;
   max_difference?: number | null;
   label_agreement?: number | null;
   time_vs_fp32?: number | null;
