@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Request, sync_playwright
 
 from export.browser import browser_executable
-from export.contract import Contract, read_contract, read_index
+from export.contract import Contract, Example, read_contract, read_index
 from server.process import RunningServer, running_server
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +33,10 @@ class Site:
     def contract(self, name: str = "digits") -> Contract:
         entry = read_index(self.models / "index.json").models[name]
         return read_contract(self.models / entry.contract.file)
+
+    def sample(self, label: int) -> Example:
+        """The sample of digits that the page offers with this label."""
+        return next(e for e in self.contract().examples if e.shown and e.label == label)
 
     def folder(self, name: str = "digits") -> Path:
         return self.models / name / str(self.contract(name).version)

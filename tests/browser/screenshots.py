@@ -6,6 +6,7 @@ the download.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
 import threading
@@ -67,7 +68,7 @@ class Album:
     def take(self, page: Page, name: str, *, whole: bool = False) -> None:
         page.wait_for_timeout(400)  # past every transition
         with Image.open(io.BytesIO(page.screenshot(full_page=whole))) as picture:
-            small = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+            small = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
             small.save(self._folder / f"{name}.png", optimize=True)
         sys.stdout.write(f"{name}.png\n")
 
@@ -110,12 +111,12 @@ def everyday(album: Album, site: Site) -> None:
             album.take(page, f"consent{suffix}")
             page.get_by_role("button", name="Send it").click()
             expect(page.get_by_text("The server agrees")).to_be_visible()
-            album.take(page, f"agreed{suffix}", whole=True)
+            album.take(page, f"agreed{suffix}", whole=options["viewport"]["width"] > 640)
             doubt(page)
             album.take(page, f"not-sure{suffix}")
             page.goto(f"{site.url}/#/digits/evidence")
             expect(page.get_by_role("table").first).to_be_visible()
-            album.take(page, f"evidence{suffix}", whole=True)
+            album.take(page, f"evidence{suffix}", whole=options["viewport"]["width"] > 640)
 
 
 def doubt(page: Page) -> None:
@@ -185,7 +186,9 @@ def slow_line(upstream: str, seconds: float = 8) -> Iterator[str]:
             parts = 40 if self.path.endswith(".onnx") else 1
             step = -(-len(body) // parts)
             for start in range(0, len(body), step or 1):
-                self.wfile.write(body[start : start + step])
+                # The browser leaves when the picture is taken.
+                with contextlib.suppress(ConnectionError):
+                    self.wfile.write(body[start : start + step])
                 time.sleep(seconds / parts if parts > 1 else 0)
 
         def log_message(self, *_: object) -> None:

@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from export.contract import read_index
+from export.evidence import Evidence
 from tests.browser.conftest import Site
 from tests.browser.visitor import SLOW_MS, answer, device, expect_best, open_model
 
@@ -54,8 +55,7 @@ def test_the_keyboard_alone_leads_from_the_gallery_to_an_answer(page: Page, site
     tab_to(page, contract.title)
     page.keyboard.press("Enter")
     expect(device(page)).to_be_visible(timeout=SLOW_MS)
-    sample = next(e for e in contract.examples if e.label == 7)
-    tab_to(page, sample.title)
+    tab_to(page, site.sample(7).title)
     page.keyboard.press("Enter")
     expect_best(page, "7")
     expect(answer(page).get_by_role("status").first).to_have_text(re.compile("7, "))
@@ -78,8 +78,15 @@ def test_an_unknown_model_is_refused_in_words(page: Page, site: Site) -> None:
 
 
 def test_evidence_shows_every_measurement_beside_its_limit(page: Page, site: Site) -> None:
+    evidence = Evidence.model_validate_json((site.folder() / "evidence.json").read_bytes())
     page.goto(f"{site.url}/#/digits/evidence")
+    glance = page.get_by_role("table", name="Variants side by side")
     for variant in site.contract().variants:
-        table = page.get_by_role("table", name=re.compile(variant.name))
-        expect(table).to_be_visible()
-        expect(table.get_by_role("row").nth(1)).to_contain_text(re.compile("yes|no|told"))
+        expect(glance.get_by_role("columnheader", name=variant.name)).to_be_visible()
+        own = [m for m in evidence.measurements if m.variant == variant.name]
+        table = page.get_by_role("table", name=f"Measurements of {variant.name}")
+        if not table.is_visible():
+            page.get_by_text(f"{variant.name} model", exact=False).first.click()
+        expect(table.get_by_role("cell", name=re.compile("^(yes|no|told)$"))).to_have_count(
+            len(own)
+        )

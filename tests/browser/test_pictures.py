@@ -7,10 +7,12 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from export.contract import read_index
 from tests.browser.conftest import Site
 from tests.browser.visitor import (
     DIGITS,
@@ -53,8 +55,7 @@ def paste(page: Page, name: str, data: bytes) -> None:
 @pytest.fixture
 def seven(site: Site) -> bytes:
     """A picture of a 7: the golden example."""
-    example = next(e for e in site.contract().examples if e.label == 7)
-    return Path(site.folder() / example.input.file).read_bytes()
+    return Path(site.folder() / site.sample(7).input.file).read_bytes()
 
 
 @pytest.fixture
@@ -117,3 +118,14 @@ def test_what_cannot_be_read_is_refused_with_what_why_and_what_now(
 
     pick(model_page, "seven.png", seven)
     expect_best(model_page, "7")
+
+
+def test_photographs_get_the_judges_answer(page: Page, site: Site) -> None:
+    if "mobilenet" not in read_index(site.models / "index.json").models:
+        pytest.skip("mobilenet is not built here: run `make gallery`")
+    contract = site.contract("mobilenet")
+    open_model(page, site.url, "mobilenet")
+    for example in [e for e in contract.examples if e.shown][:3]:
+        outputs = np.fromfile(site.folder("mobilenet") / example.outputs.file, "<f4")
+        page.get_by_role("button", name=example.title, exact=True).click()
+        expect_best(page, contract.labels[int(outputs.argmax())])

@@ -15,6 +15,9 @@ export type AnswerState =
   | { readonly kind: 'answered'; readonly prediction: Prediction }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
+/** Labels longer than this many letters stand above their bars on a narrow screen. */
+const LONG = 12;
+
 /** An answer that stands this long is worth saying aloud; a hand in motion changes it sooner. */
 const SETTLED_MS = 700;
 
@@ -92,7 +95,7 @@ export class AnswerPanel extends LitElement {
             <figcaption class="small soft">as the model saw it</figcaption>
           </figure>
         </div>
-        <ol aria-label="Answers, best first">
+        <ol class=${prediction.answers.some(({ label }) => label.length > LONG) ? 'long' : ''} aria-label="Answers, best first">
           ${prediction.answers.map(
             ({ label, score }) => html`
               <li>
@@ -173,7 +176,11 @@ export class AnswerPanel extends LitElement {
       }
       figure {
         flex: none;
+        max-width: 96px;
         text-align: right;
+      }
+      figcaption {
+        line-height: 1.25;
       }
       .seen {
         width: 56px;
@@ -215,6 +222,16 @@ export class AnswerPanel extends LitElement {
       }
       .label {
         overflow-wrap: anywhere;
+      }
+      @media (max-width: 480px) {
+        .long {
+          grid-template-columns: 1fr auto;
+        }
+        .long svg {
+          grid-row: 2;
+          grid-column: 1 / -1;
+          height: 8px;
+        }
       }
     `,
   ];

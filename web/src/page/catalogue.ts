@@ -2,7 +2,7 @@
 
 import type { Contract, FileRef } from '../shared/contract';
 import { verify } from '../shared/digest';
-import { LikewiseError } from '../shared/errors';
+import { ERROR_CODES, type ErrorShape, LikewiseError } from '../shared/errors';
 import type { Evidence } from '../shared/evidence';
 import type { Index, IndexEntry } from '../shared/index-file';
 import { parseContract, parseEvidence, parseIndex } from '../shared/parse';
@@ -78,9 +78,25 @@ async function fetchBytes(
     if (signal.aborted) throw error;
     throw new LikewiseError('offline', `${url.pathname}: the server cannot be reached.`);
   });
-  if (!response.ok) {
-    const code = response.status === 404 ? 'not-found' : 'offline';
-    throw new LikewiseError(code, `${url.pathname}: the server answered ${response.status}.`);
-  }
+  if (!response.ok) throw await refusedBy(response, url);
   return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Answers of a proxy whose server is away. */
+const UNREACHABLE = [502, 503, 504];
+
+/** What our server says is wrong; of any other answer what its status means. */
+async function refusedBy(response: Response, url: URL): Promise<LikewiseError> {
+  const said = saidError(await response.json().catch(() => null));
+  const where = `${url.pathname}: the server answered ${response.status}`;
+  if (response.status === 404) return new LikewiseError('not-found', where);
+  if (said !== null) return new LikewiseError(said.code, `${where}: ${said.message}`);
+  return new LikewiseError(UNREACHABLE.includes(response.status) ? 'offline' : 'failed', where);
+}
+
+function saidError(body: unknown): ErrorShape | null {
+  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
+  if (typeof error !== 'object' || error === null || !('code' in error) || !('message' in error)) return null;
+  const code = ERROR_CODES.find(known => known === error.code) ?? 'failed';
+  return { code, message: String(error.message) };
 }

@@ -3,6 +3,7 @@
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { Evidence } from '../shared/evidence';
 import type { Catalogue, Published } from './catalogue';
+import './evidence-glance';
 import './evidence-table';
 import { judged } from './evidence-words';
 import { type Refusal, refusalOf } from './refusal';
@@ -70,7 +71,11 @@ export class EvidencePage extends LitElement {
           ${contract.examples.length} golden examples ship with the version; every runtime has to answer them alike.
         </p>
       </header>
-      <lw-evidence-table .evidence=${evidence} .contract=${contract}></lw-evidence-table>
+      <lw-evidence-glance .evidence=${evidence} .contract=${contract}></lw-evidence-glance>
+      <section aria-labelledby="all">
+        <h2 id="all">Every measurement</h2>
+        <lw-evidence-table .evidence=${evidence} .contract=${contract}></lw-evidence-table>
+      </section>
       ${
         evidence.notes.length > 0
           ? html`<section aria-labelledby="notes">
@@ -107,10 +112,13 @@ export class EvidencePage extends LitElement {
         display: grid;
         gap: 32px;
         max-width: 800px;
+        grid-template-columns: minmax(0, 1fr);
       }
-      header {
+      header,
+      section {
         display: grid;
         gap: 8px;
+        grid-template-columns: minmax(0, 1fr);
       }
       nav a {
         display: inline-flex;

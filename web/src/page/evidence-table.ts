@@ -1,9 +1,9 @@
-// Every measured value beside its limit, grouped by variant.
+// Every measured value beside its limit, by variant and place.
 
 import { css, html, LitElement } from 'lit';
 import type { Contract } from '../shared/contract';
 import type { Evidence, Measurement } from '../shared/evidence';
-import { measured, WHAT, WHERE } from './evidence-words';
+import { judged, measured, WHAT, WHERE } from './evidence-words';
 import * as format from './format';
 import { checked, missed } from './icons';
 import { shared } from './styles';
@@ -20,70 +20,66 @@ export class EvidenceTable extends LitElement {
   }
 
   #group(variant: Measurement['variant']) {
-    const rows = this.evidence.measurements.filter(m => m.variant === variant);
+    const own = this.evidence.measurements.filter(m => m.variant === variant);
+    const { limits, held } = judged(own);
+    const places = [...new Set(own.map(({ where }) => where))];
+    // Open is what this page runs; the rest is one press away.
     return html`
-      <table>
-        <caption>${this.#title(variant)}</caption>
-        <thead>
-          <tr><th scope="col">Measured</th><th scope="col">Value</th><th scope="col">Limit</th><th scope="col">Held</th></tr>
-        </thead>
-        <tbody>${rows.map(row)}</tbody>
-      </table>
+      <details ?open=${variant !== null && variant === this.contract.best.wasm}>
+        <summary><strong>${variant ?? 'Input'}</strong> <span class="soft">${this.#about(variant)}; ${held} of ${limits} limits held</span></summary>
+        <table aria-label="Measurements of ${variant ?? 'the input'}">
+          <thead>
+            <tr><th scope="col">Measured</th><th scope="col">Value</th><th scope="col">Limit</th><th scope="col">Held</th></tr>
+          </thead>
+          ${places.map(
+            place => html`<tbody>
+              <tr><th class="place" scope="rowgroup" colspan="4">${WHERE[place]}</th></tr>
+              ${own.filter(({ where }) => where === place).map(row)}
+            </tbody>`,
+          )}
+        </table>
+      </details>
     `;
   }
 
-  #title(variant: Measurement['variant']) {
-    if (variant === null) return html`Input <span class="soft">before any variant</span>`;
+  #about(variant: Measurement['variant']): string {
+    if (variant === null) return 'before any variant';
     const offered = this.contract.variants.find(({ name }) => name === variant);
-    if (offered === undefined) return html`${variant} <span class="soft">measured, not offered</span>`;
-    return html`${variant} <span class="soft">${offered.file}, ${format.bytes(offered.size_bytes)}</span>`;
+    if (offered === undefined) return 'measured, not offered';
+    return `${offered.file}, ${format.bytes(offered.size_bytes)}`;
   }
 
   static override styles = [
     shared,
     css`
-      :host {
-        display: grid;
-        gap: 32px;
+      details {
+        border-top: 1px solid var(--line);
+      }
+      details:last-of-type {
+        border-bottom: 1px solid var(--line);
+      }
+      summary {
+        padding: 12px 0;
+        cursor: pointer;
       }
       table {
         width: 100%;
+        margin-bottom: 16px;
         table-layout: fixed;
         border-collapse: collapse;
         font-size: var(--small);
       }
-      caption {
-        padding-bottom: 8px;
-        text-align: left;
-        font-size: var(--normal);
-        font-weight: 600;
-      }
-      caption .soft {
-        font-size: var(--small);
-        font-weight: 400;
-      }
       th,
       td {
-        padding: 8px 0 8px 16px;
-        border-top: 1px solid var(--line);
+        padding: 4px 0 4px 16px;
         text-align: right;
         vertical-align: top;
         font-weight: 400;
       }
+      tbody:not(:last-child) tr:last-child > * {
+        padding-bottom: 16px;
+      }
       thead th {
-        border-top: 0;
-        color: var(--soft);
-      }
-      th:first-child {
-        padding-left: 0;
-        text-align: left;
-      }
-      td .value,
-      td.value {
-        white-space: nowrap;
-      }
-      th span {
-        display: block;
         color: var(--soft);
       }
       thead th:nth-child(2) {
@@ -94,6 +90,22 @@ export class EvidenceTable extends LitElement {
       }
       thead th:nth-child(4) {
         width: 12%;
+      }
+      .place {
+        border-top: 1px solid var(--line);
+        padding-top: 8px;
+        font-weight: 600;
+      }
+      td.value,
+      .value {
+        white-space: nowrap;
+      }
+      th:first-child {
+        padding-left: 0;
+        text-align: left;
+      }
+      .count {
+        color: var(--soft);
       }
       .verdict {
         display: inline-flex;
@@ -111,6 +123,9 @@ export class EvidenceTable extends LitElement {
         th,
         td {
           padding-left: 8px;
+        }
+        .count {
+          display: block;
         }
         thead th:nth-child(2) {
           width: 24%;
@@ -133,7 +148,7 @@ export class EvidenceTable extends LitElement {
 function row(m: Measurement) {
   return html`
     <tr>
-      <th scope="row">${WHAT[m.what]}<span>${WHERE[m.where]}${counted(m)}</span></th>
+      <th scope="row">${WHAT[m.what]} <span class="count">${counted(m)}</span></th>
       <td class="value">${measured(m.what, m.value)}</td>
       <td>${limitOf(m)}</td>
       <td>${verdict(m.passed)}</td>
@@ -146,14 +161,15 @@ function limitOf({ what, rule, limit }: Measurement) {
   return html`${rule} <span class="value">${measured(what, limit)}</span>`;
 }
 
-function counted({ data, count }: Measurement): string {
+function counted({ what, data, count }: Measurement): string {
+  if (what === 'median_ms' || what === 'time_vs_fp32') return `${format.count(count)} runs`;
   switch (data) {
     case 'files':
       return '';
     case 'golden examples':
-      return `, ${format.count(count)} golden ${count === 1 ? 'example' : 'examples'}`;
+      return `${format.count(count)} golden ${count === 1 ? 'example' : 'examples'}`;
     case 'labelled data':
-      return `, ${format.count(count)} labelled ${count === 1 ? 'input' : 'inputs'}`;
+      return `${format.count(count)} labelled ${count === 1 ? 'input' : 'inputs'}`;
     default:
       return data satisfies never;
   }

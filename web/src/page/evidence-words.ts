@@ -81,6 +81,14 @@ function agreement(measurements: readonly Measurement[], variant: string | null)
   return `${format.percent(agreed.value, 2)} of ${format.count(agreed.count)} answers as the judge's`;
 }
 
+/** The value to judge a variant by: the least of what should be much, the most of what should be little. */
+export function worst(what: Measurement['what'], measurements: readonly Measurement[]): number | null {
+  if (measurements.length === 0) return null;
+  const values = measurements.map(({ value }) => value);
+  const much = what === 'accuracy' || what === 'label_agreement';
+  return much ? Math.min(...values) : Math.max(...values);
+}
+
 const inBrowser = (where: Measurement['where']): boolean => where.startsWith('chromium');
 
 /** The one over most inputs; of several such the worst counts not here, the table shows them all. */

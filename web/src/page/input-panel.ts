@@ -91,8 +91,8 @@ export class InputPanel extends LitElement {
             ></lw-picture-view>`
             : drawing
               ? nothing
-              : html`<div class="invitation">
-                <p>Drop or paste a picture here</p>
+              : html`<div class="invitation" @click=${this.#pick}>
+                <p>Choose, drop or paste a picture</p>
                 <p class="small soft">JPEG, PNG or WebP. It stays on this device.</p>
               </div>`
         }
@@ -251,6 +251,7 @@ export class InputPanel extends LitElement {
         place-content: center;
         padding: 16px;
         text-align: center;
+        cursor: pointer;
       }
       .caption {
         overflow-wrap: anywhere;

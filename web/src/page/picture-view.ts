@@ -56,12 +56,13 @@ export class PictureView extends LitElement {
     shared,
     css`
       :host {
+        position: relative;
         display: grid;
         place-items: center;
-        overflow: hidden;
       }
       canvas {
-        display: block;
+        position: absolute;
+        inset: 0;
         width: 100%;
         height: 100%;
         object-fit: contain;

@@ -17,7 +17,7 @@ export class RefusalNote extends LitElement {
         <p class="small">${why}</p>
         <p class="small">${now}</p>
         <p class="small soft">Code: <code>${code}</code></p>
-        <div class="actions"><slot></slot></div>
+        <div><slot></slot></div>
       </div>
     `;
   }
@@ -32,9 +32,12 @@ export class RefusalNote extends LitElement {
         border-radius: var(--radius);
         background: var(--ground);
       }
-      div[role] {
+      [role] {
         display: grid;
         gap: 8px;
+      }
+      [role] > div {
+        margin-top: -8px;
       }
       p {
         overflow-wrap: anywhere;
@@ -47,8 +50,8 @@ export class RefusalNote extends LitElement {
         flex: none;
         margin-top: 2px;
       }
-      .actions:not(:has(slot:empty)) {
-        margin-top: 8px;
+      ::slotted(*) {
+        margin-top: 16px;
       }
     `,
   ];

@@ -2,6 +2,7 @@
 
 import { css, html, LitElement } from 'lit';
 import type { Contract } from '../shared/contract';
+import * as format from './format';
 import { shared } from './styles';
 
 export class VersionFacts extends LitElement {
@@ -17,7 +18,7 @@ export class VersionFacts extends LitElement {
     return html`
       <h2>About version ${contract.version}</h2>
       <dl>
-        <div><dt>Task</dt><dd>${contract.task}, ${contract.labels.length} labels</dd></div>
+        <div><dt>Task</dt><dd>${contract.task}, ${format.count(contract.labels.length)} labels</dd></div>
         <div><dt>Licence</dt><dd>${contract.licence}</dd></div>
         <div><dt>Trained on</dt><dd>${provenance.data}</dd></div>
         <div><dt>Compared with</dt><dd>${provenance.judge}</dd></div>
