@@ -212,6 +212,27 @@ def test_a_body_over_the_limit_is_refused_before_it_is_read(url: str) -> None:
     assert answer.status == 413
 
 
+@pytest.mark.parametrize(
+    ("size_bytes", "status"), [(64_000_000, 200), (64_000_001, 413), (64_001_000, 413)]
+)
+def test_a_chunked_body_over_the_limit_is_refused_and_never_cut(
+    url: str, size_bytes: int, status: int
+) -> None:
+    body = request().ljust(size_bytes)
+    if status != 200:
+        body = body[:-1] + b"?"
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+    connection.putrequest("POST", INFER)
+    connection.putheader("Transfer-Encoding", "chunked")
+    connection.endheaders(chunked)
+    response = connection.getresponse()
+    answer = json.loads(response.read())
+    connection.close()
+    assert response.status == status, answer
+    assert status == 200 or "64000000 bytes" in answer["error"]
+
+
 def mutations(seed: int) -> Iterator[tuple[bytes, dict[str, str]]]:
     """Bodies that were right once: bytes changed, cut, doubled, values and headers swapped."""
     dice = random.Random(seed)
