@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from export.contract import read_contract, read_index, sha256
+from export.contract import Index, read_contract, read_index, sha256
 from export.stages.check import check_file
 from export.stages.publish import refuse_private
 from export.workspace import ROOT
@@ -80,3 +80,24 @@ def test_the_schemas_are_those_of_the_contract(tmp_path: Path) -> None:
 
     for path in write_schemas(tmp_path):
         assert path.read_text() == (ROOT / "web/src/shared" / path.name).read_text(), path.name
+
+
+def test_every_link_of_the_documents_leads_somewhere() -> None:
+    documents = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    broken = [
+        f"{document.name}: {target}"
+        for document in documents
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text())
+        if not (document.parent / target).exists()
+    ]
+    assert documents
+    assert broken == []
+
+
+def test_the_committed_index_names_only_committed_versions() -> None:
+    shown = subprocess.run(
+        ["git", "show", "HEAD:models/index.json"], cwd=ROOT, capture_output=True, check=True
+    )
+    committed = {str(path.relative_to(MODELS)) for path in tracked() if path.is_relative_to(MODELS)}
+    for entry in Index.model_validate_json(shown.stdout).models.values():
+        assert entry.contract.file in committed
