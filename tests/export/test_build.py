@@ -115,7 +115,7 @@ def test_an_interrupted_build_leaves_models_as_they_were(
     process = subprocess.Popen(
         workshop.command(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True,
-        # A shell that started these tests in the background has SIGINT ignored; its children inherit it.
+        # Children of a shell's background job inherit that SIGINT is ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     time.sleep(after_s)
