@@ -105,6 +105,19 @@ export class EvidenceGlance extends LitElement {
         color: var(--soft);
         font-weight: 400;
       }
+      td {
+        white-space: nowrap;
+      }
+      @media (max-width: 480px) {
+        th,
+        td {
+          padding-left: 4px;
+        }
+        th:first-child,
+        td:first-child {
+          width: 30%;
+        }
+      }
     `,
   ];
 }
