@@ -91,10 +91,11 @@ export function worst(what: Measurement['what'], measurements: readonly Measurem
 
 const inBrowser = (where: Measurement['where']): boolean => where.startsWith('chromium');
 
-/** The one over most inputs; of several such the worst counts not here, the table shows them all. */
-function widest(measurements: readonly Measurement[]): Measurement | null {
-  return measurements.reduce<Measurement | null>(
-    (best, m) => (m.count > (best?.count ?? 0) ? m : best),
-    null,
-  );
+/** Over most inputs, the worst value of any place (all of one kind). */
+function widest(measurements: readonly Measurement[]): Pick<Measurement, 'count' | 'value'> | null {
+  const count = Math.max(0, ...measurements.map(m => m.count));
+  const widestOnes = measurements.filter(m => m.count === count);
+  const first = widestOnes[0];
+  if (first === undefined) return null;
+  return { count, value: worst(first.what, widestOnes) ?? first.value };
 }

@@ -20,7 +20,7 @@ export class VersionFacts extends LitElement {
       <dl>
         <div><dt>Task</dt><dd>${contract.task}, ${format.count(contract.labels.length)} labels</dd></div>
         <div><dt>Licence</dt><dd>${contract.licence}</dd></div>
-        <div><dt>Trained on</dt><dd>${provenance.data}</dd></div>
+        <div><dt>Data</dt><dd>${provenance.data}</dd></div>
         <div><dt>Compared with</dt><dd>${provenance.judge}</dd></div>
         <div><dt>Built</dt><dd>${provenance.built} from ${provenance.source_kind}${made}</dd></div>
         <div>
