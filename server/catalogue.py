@@ -19,6 +19,7 @@ from export.contract import (
     read_index,
     sha256,
 )
+from export.errors import ContractError
 from server.digests import Digests
 from server.errors import BadContract, NotFound, Unverified, WrongBytes
 from server.remember import Remembered
@@ -67,14 +68,14 @@ class Catalogue:
         return _parsed(self._indexes, self.models / "index.json", read_index)
 
     def versions(self, name: str) -> list[int]:
-        """Published version numbers that lie here complete, ascending."""
-        numbers = sorted(self._entry(name).versions)
-        return [number for number in numbers if self._contract_file(name, number).is_file()]
+        """Published version numbers, ascending, whether or not their files are whole."""
+        return sorted(self._entry(name).versions)
 
     def published(self, name: str, number: int | None = None) -> Version:
         """A version (default: the current one) as its contract on disk describes it.
 
-        Raises NotFound when it is not published, ContractError when its contract is broken.
+        Raises NotFound when it is not published, WrongBytes when it is and its contract is
+        missing, BadContract when its contract is broken.
         Good enough to hand out files, which the page checks; for inference see `verified`.
         """
         return self._version(name, self._entry(name), number)
@@ -86,6 +87,11 @@ class Catalogue:
         if version.contract.version == entry.version:
             self._check(self.models, entry.contract)
         return version
+
+    def check_there(self, name: str, number: int) -> None:
+        """Raises WrongBytes unless the version has a contract, whatever it says."""
+        file = self._contract_file(name, number)
+        _open(file.parent, file.name, Path.stat)
 
     def check_variant(self, version: Version, variant: Variant) -> None:
         """Raises WrongBytes unless the variant's file on disk is the published one."""
@@ -101,11 +107,15 @@ class Catalogue:
 
     def _version(self, name: str, entry: IndexEntry, number: int | None) -> Version:
         wanted = entry.version if number is None else number
-        file = self._contract_file(name, wanted)
-        if wanted not in entry.versions or not file.is_file():
-            listed = ", ".join(map(str, self.versions(name)))
+        if wanted not in entry.versions:
+            listed = ", ".join(map(str, sorted(entry.versions)))
             raise NotFound(f"{name}/{wanted} is not published; versions: {listed}")
-        contract = _parsed(self._contracts, file, read_contract)
+        file = self._contract_file(name, wanted)
+        self.check_there(name, wanted)
+        try:
+            contract = _parsed(self._contracts, file, read_contract)
+        except ContractError as error:
+            raise BadContract(f"{name}/{wanted}: {error}") from error
         if (contract.name, contract.version) != (name, wanted):
             raise BadContract(
                 f"{name}/{wanted}/contract.json says it is {contract.name}/{contract.version}"

@@ -87,6 +87,13 @@ class Unverified(ServerError):
     code = "unverified"
 
 
+class NotReady(ServerError):
+    """A current version cannot be used; the message says which and why."""
+
+    status = 503
+    code = "not-ready"
+
+
 class Busy(ServerError):
     """No engine came free in time."""
 

@@ -21,6 +21,7 @@ def models(catalogue: Catalogue) -> Blueprint:
     def contract(name: str, number: int) -> Response:
         if number not in catalogue.versions(name):
             raise NotFound(f"{name}/{number} is not published")
+        catalogue.check_there(name, number)
         return _send(f"{name}/{number}/contract.json", REVALIDATE)
 
     @routes.get("/<name>/<int:number>/<path:file>")

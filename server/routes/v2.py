@@ -16,7 +16,7 @@ from server.bodies import read_body
 from server.catalogue import Catalogue, Version
 from server.config import Config
 from server.engines import Engine, Task
-from server.errors import BadRequest, NotFound
+from server.errors import BadRequest, NotFound, NotReady
 from server.protocol import HEADER_LENGTH, InferRequest, parse, read_request, write_response
 
 EXTENSIONS = ["binary_tensor_data", "model_repository"]
@@ -42,8 +42,10 @@ def v2(config: Config, catalogue: Catalogue, engine: Engine) -> Blueprint:
 
     @routes.get("/health/ready")
     def ready() -> Response:
-        for name in catalogue.index().models:
-            _check_ready(catalogue, name, None)
+        current = {name: entry.version for name, entry in catalogue.index().models.items()}
+        rows = [_state(catalogue, name, number) for name, number in current.items()]
+        if reasons := [row["reason"] for row in rows if row["state"] != "READY"]:
+            raise NotReady("; ".join(reasons))
         return _json({"ready": True})
 
     @routes.post("/repository/index")

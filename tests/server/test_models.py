@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,78 @@ def test_a_broken_contract_is_said_and_still_handed_out(
     assert (answer.status, answer.json["error"]["code"]) == (503, "bad-contract")
     assert "schema_version" in answer.json["error"]["message"]
     assert ask(own_url, f"/models/digits/{digits.version}/contract.json").status == 200
+
+
+@pytest.fixture
+def neighbour(own_models: Path, digits: Contract, digits_folder: Path) -> Path:
+    """The folder of a second model, beside digits."""
+    data = (digits_folder / "model.onnx").read_bytes()
+    publish(own_models, "neighbour", data, digits.input.tensor, digits.outputs)
+    return own_models / "neighbour/1"
+
+
+def gone(folder: Path) -> str:
+    shutil.rmtree(folder)
+    return "neighbour/1/contract.json: cannot be read: No such file"
+
+
+def without_its_contract(folder: Path) -> str:
+    (folder / "contract.json").unlink()
+    return "neighbour/1/contract.json: cannot be read: No such file"
+
+
+def with_a_broken_contract(folder: Path) -> str:
+    (folder / "contract.json").write_bytes(b'{"name": "\xff')
+    return "neighbour/1: 1/contract.json"
+
+
+def without_its_model(folder: Path) -> str:
+    (folder / "model.onnx").unlink()
+    return "neighbour/1/model.onnx: cannot be read: No such file"
+
+
+@pytest.mark.parametrize(
+    "harm", [gone, without_its_contract, with_a_broken_contract, without_its_model]
+)
+def test_a_listed_version_that_is_missing_or_broken_is_unavailable_and_alone_in_it(
+    neighbour: Path, own_url: str, digits: Contract, harm: Callable[[Path], str]
+) -> None:
+    assert ask(own_url, "/v2/health/ready").status == 200
+    reason = harm(neighbour)
+    for path in ("/v2/health/ready", "/v2/models/neighbour/ready"):
+        answer = ask(own_url, path)
+        assert (answer.status, reason in answer.json["error"]) == (503, True), answer.json
+    refused = infer(own_url, {"inputs": [PIXELS]}, model="neighbour")
+    assert (refused.status, reason in refused.json["error"]) == (503, True)
+    ours, other = ask(own_url, "/v2/repository/index", "POST", b"").json
+    assert (ours["name"], ours["state"]) == ("digits", "READY")
+    assert (other["name"], other["version"], other["state"]) == ("neighbour", "1", "UNAVAILABLE")
+    assert reason in other["reason"]
+    assert ask(own_url, "/v2/models/digits/ready").status == 200
+    assert zeros(own_url).json["model_version"] == str(digits.version)
+
+
+def test_an_old_version_that_is_missing_is_unavailable_and_the_server_ready(
+    own_models: Path, own_url: str, digits: Contract
+) -> None:
+    old, new = digits.version, digits.version + 1
+    copy_version(own_models, "digits", old, new)
+    list_version(own_models, "digits", new)
+    shutil.rmtree(own_models / "digits" / str(old))
+    assert ask(own_url, "/v2/health/ready").status == 200
+    assert ask(own_url, f"/v2/models/digits/versions/{old}").status == 503
+    rows = ask(own_url, "/v2/repository/index", "POST", b"").json
+    assert [row["state"] for row in rows] == ["UNAVAILABLE", "READY"]
+
+
+@pytest.mark.parametrize("file", ["contract.json", "model.onnx"])
+def test_files_of_a_version_whose_folder_is_missing_are_said_to_be_unavailable(
+    neighbour: Path, own_url: str, file: str
+) -> None:
+    shutil.rmtree(neighbour)
+    answer = ask(own_url, f"/models/neighbour/1/{file}")
+    assert (answer.status, answer.json["error"]["code"]) == (503, "wrong-bytes")
+    assert "neighbour/1/contract.json" in answer.json["error"]["message"]
 
 
 def test_a_new_version_and_a_rollback_are_seen_without_a_restart(
