@@ -102,7 +102,7 @@ export class ModelPage extends LitElement {
               ? html`<a href=${evidenceHref(this.name)}>Evidence of version ${entry.version}</a>`
               : html`<a href=${evidenceHref(this.name)}>${checked}Verified, version ${entry.version}</a>`
           }
-          ${model?.report.availableOffline && this.shell === 'stored' ? html`<span class="soft">${stored}Works offline</span>` : nothing}
+          ${this.#session?.kept?.availableOffline && this.shell === 'stored' ? html`<span class="soft">${stored}Works offline</span>` : nothing}
         </p>
       </header>
       <div class="columns">
@@ -132,7 +132,7 @@ export class ModelPage extends LitElement {
         ${
           model
             ? html`<section class="device" aria-label="On this device">
-                <lw-status-panel .model=${model} .shell=${this.shell} .firstMs=${this.#session?.firstMs ?? null} .times=${this.#session?.times ?? []}></lw-status-panel>
+                <lw-status-panel .model=${model} .kept=${this.#session?.kept ?? null} .shell=${this.shell} .firstMs=${this.#session?.firstMs ?? null} .times=${this.#session?.times ?? []}></lw-status-panel>
               </section>`
             : nothing
         }

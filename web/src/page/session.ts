@@ -1,6 +1,6 @@
 // One opened model: its state while it loads, its predictions one after another, its times.
 
-import { load, type Model, type Picture, type Prediction, type Progress } from '../runtime';
+import { type Kept, load, type Model, type Picture, type Prediction, type Progress } from '../runtime';
 import { type Refusal, refusalOf } from './refusal';
 
 export type SessionState =
@@ -13,6 +13,8 @@ const KEPT_TIMES = 99;
 
 export class ModelSession {
   state: SessionState = { kind: 'loading', progress: { stage: 'contract' } };
+  /** Null while the model is being stored. */
+  kept: Kept | null = null;
   firstMs: number | null = null;
   /** Later predictions, oldest first: the first one pays for warming up and would blur them. */
   times: readonly number[] = [];
@@ -45,7 +47,12 @@ export class ModelSession {
     const onProgress = (progress: Progress) => this.#become({ kind: 'loading', progress });
     try {
       const model = await load(url.href, { onProgress, signal });
+      if (model.report.availableOffline) this.kept = model.report;
       this.#become({ kind: 'ready', model });
+      void model.whenKept.then(kept => {
+        this.kept = kept;
+        this.#become({ kind: 'ready', model });
+      });
       return model;
     } catch (error) {
       this.#become({ kind: 'refused', refusal: refusalOf(error) });

@@ -1,7 +1,7 @@
 // How it ran: asked, got and why; bytes and times; whether it works without a network.
 
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { LoadReport, Model, Ran } from '../runtime';
+import type { Kept, Model, Ran } from '../runtime';
 import * as format from './format';
 import { type Shell, shellWhy } from './shell';
 import { shared } from './styles';
@@ -14,11 +14,14 @@ const BACKENDS: Readonly<Record<Ran['backend'], string>> = {
 export class StatusPanel extends LitElement {
   static override properties = {
     model: { attribute: false },
+    kept: { attribute: false },
     firstMs: { attribute: false },
     times: { attribute: false },
     shell: { attribute: false },
   };
   declare model: Model | null;
+  /** Null while the model is being stored. */
+  declare kept: Kept | null;
   declare firstMs: number | null;
   declare times: readonly number[];
   declare shell: Shell;
@@ -26,6 +29,7 @@ export class StatusPanel extends LitElement {
   constructor() {
     super();
     this.model = null;
+    this.kept = null;
     this.firstMs = null;
     this.times = [];
     this.shell = 'storing';
@@ -46,7 +50,7 @@ export class StatusPanel extends LitElement {
         ${row('Loading', `${format.duration(report.loadMs)}, of it fetching ${format.duration(report.downloadMs)} and preparing ${format.duration(report.compileMs)}`)}
         ${row('First answer', this.firstMs === null ? 'none yet' : format.duration(this.firstMs))}
         ${row('Usual answer', this.#usual())}
-        ${row('Works offline', this.#offline(report))}
+        ${row('Works offline', this.#offline())}
         ${row('Isolated', crossOriginIsolated ? 'yes, so threads can be used' : 'no, so one thread only')}
       </dl>
     `;
@@ -60,8 +64,9 @@ export class StatusPanel extends LitElement {
     return `${size}, ${format.bytes(report.downloadedBytes)} downloaded, every byte checked`;
   }
 
-  #offline({ availableOffline, why }: LoadReport): string {
-    const no = [availableOffline ? '' : why, shellWhy(this.shell)].filter(Boolean);
+  #offline(): string {
+    if (this.kept === null) return 'not yet: the model is being stored';
+    const no = [this.kept.why, shellWhy(this.shell)].filter(Boolean);
     return no.length === 0 ? 'yes' : `no: ${no.join('; ')}`;
   }
 

@@ -1,8 +1,9 @@
 // Load a model and predict with it. All work is done in a worker of the model's own.
 import { parseAddress } from '../shared/address';
-import { isWhole, latestVersion, readVersion } from '../shared/stored';
+import { toShape } from '../shared/errors';
+import { hasFiles, offlineVersion, readVersion } from '../shared/stored';
 import { Connection } from './connection';
-import type { LoadOptions, Model, PredictOptions } from './types';
+import type { Kept, LoadOptions, Model, PredictOptions } from './types';
 
 export { type ErrorCode, LikewiseError } from '../shared/errors';
 export { type OfflineOptions, offline } from './offline';
@@ -11,7 +12,8 @@ export type * from './types';
 /**
  * Opens the model at `url`: `/models/<name>/` for its current version, `/models/<name>/<n>/` for that one.
  *
- * Every file is verified against the contract before use, and kept whole for use without a network.
+ * Every file is verified against the contract before use. Once the model is ready all is kept for use without
+ * a network, in the background: `whenKept` says how that went.
  * Rejects with a LikewiseError whose `code` says why; nothing is run or stored then.
  */
 export async function load(url: string, options: LoadOptions = {}): Promise<Model> {
@@ -33,14 +35,16 @@ export async function isAvailableOffline(url: string): Promise<boolean> {
   const address = parseAddress(new URL(url, document.baseURI).href);
   const stored =
     address.kind === 'current'
-      ? await latestVersion(address.modelUrl)
+      ? await offlineVersion(address.modelUrl)
       : await readVersion(address.versionUrl);
-  return stored !== null && (await isWhole(stored));
+  return stored !== null && (await hasFiles(stored.files));
 }
 
 function asModel(connection: Connection, loaded: Pick<Model, 'contract' | 'ran' | 'report'>): Model {
+  const notKept = (error: unknown): Kept => ({ availableOffline: false, why: toShape(error).message });
   return {
     ...loaded,
+    whenKept: connection.call('whenKept', {}).catch(notKept),
     predict: (input, { signal, outputs = false }: PredictOptions = {}) =>
       connection.call('predict', { input, outputs }, { signal }),
     predictTensor: (data, { signal, outputs = false }: PredictOptions = {}) =>

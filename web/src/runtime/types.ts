@@ -84,7 +84,14 @@ export interface LoadOptions {
   readonly allowUnverified?: boolean;
 }
 
-export interface LoadReport {
+/** Whether the model is whole and verified in the store, so that it works without a network. `why` when not. */
+export interface Kept {
+  readonly availableOffline: boolean;
+  readonly why: string;
+}
+
+/** As it was when the model was ready: `availableOffline` only if it had been stored before. */
+export interface LoadReport extends Kept {
   /** Milliseconds: whole load, of it download and session creation. */
   readonly loadMs: number;
   readonly downloadMs: number;
@@ -92,9 +99,6 @@ export interface LoadReport {
   readonly downloadedBytes: number;
   readonly modelBytes: number;
   readonly fromStore: boolean;
-  /** Whole and verified in the store, so it works without a network. `why` when not. */
-  readonly availableOffline: boolean;
-  readonly why: string;
 }
 
 /** A picture or drawing: a file, an encoded blob, or raw pixels (RGBA, not premultiplied). */
@@ -104,6 +108,8 @@ export interface Model {
   readonly contract: Contract;
   readonly ran: Ran;
   readonly report: LoadReport;
+  /** Storing for use without a network has ended; `close` ends it too. Never rejects, predictions do not wait for it. */
+  readonly whenKept: Promise<Kept>;
   predict(input: Picture, options?: PredictOptions): Promise<Prediction>;
   /** Run an input tensor that is decoded already (golden examples, another decoder). */
   predictTensor(data: Uint8Array, options?: PredictOptions): Promise<Prediction>;

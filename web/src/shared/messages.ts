@@ -1,5 +1,13 @@
 // What crosses between the page and a model's worker.
-import type { DecodedTensor, LoadOptions, LoadReport, Prediction, Progress, Ran } from '../runtime/types';
+import type {
+  DecodedTensor,
+  Kept,
+  LoadOptions,
+  LoadReport,
+  Prediction,
+  Progress,
+  Ran,
+} from '../runtime/types';
 import type { Contract } from './contract';
 import type { ErrorShape } from './errors';
 
@@ -23,6 +31,8 @@ export interface Calls {
     args: { readonly url: string; readonly options: Omit<LoadOptions, 'onProgress' | 'signal'> };
     value: Loaded;
   };
+  /** Answered when storing has ended; no other call waits for it. */
+  whenKept: { args: Record<never, never>; value: Kept };
   predict: { args: { readonly input: PictureInput; readonly outputs: boolean }; value: Prediction };
   predictTensor: { args: { readonly data: Uint8Array; readonly outputs: boolean }; value: Prediction };
   decode: { args: { readonly input: PictureInput }; value: DecodedTensor };

@@ -2,8 +2,10 @@
 //
 // Two caches. `files` holds bytes under their SHA-256; `versions` holds, per version folder, the list of files
 // that are there whole. A version's list is written after its last file, so what no list names does not count.
+import { parseAddress } from './address';
 import type { FileRef } from './contract';
 import { sha256 } from './digest';
+import { parseIndex } from './parse';
 
 export const FILES_CACHE = 'likewise-files-1';
 export const VERSIONS_CACHE = 'likewise-versions-1';
@@ -27,12 +29,27 @@ export async function readVersion(versionUrl: string): Promise<StoredVersion | n
   return response ? asStoredVersion(await response.json().catch(() => null)) : null;
 }
 
-/** The highest version of a model that is stored. */
-export async function latestVersion(modelUrl: string): Promise<StoredVersion | null> {
+/** What would open of a model without a network: the version that the kept index names, else the highest stored. */
+export async function offlineVersion(modelUrl: string): Promise<StoredVersion | null> {
+  const stored = (await storedVersions()).filter(({ versionUrl }) => modelOf(versionUrl) === modelUrl);
+  const named = await namedVersion(modelUrl).catch(() => null); // what an older page kept may be no index today
+  return stored.find(({ version }) => version === named) ?? highest(stored);
+}
+
+/** Every version of every model that is stored. */
+export async function storedVersions(): Promise<readonly StoredVersion[]> {
   const keys = await (await caches.open(VERSIONS_CACHE)).keys();
-  const own = keys.map(key => key.url).filter(url => new URL('../', url).href === modelUrl);
-  const found = (await Promise.all(own.map(readVersion))).filter(version => version !== null);
-  return found.sort((a, b) => b.version - a.version)[0] ?? null;
+  const found = await Promise.all(keys.map(key => readVersion(key.url)));
+  return found.filter(version => version !== null);
+}
+
+export function highest(versions: readonly StoredVersion[]): StoredVersion | null {
+  return versions.toSorted((a, b) => b.version - a.version)[0] ?? null;
+}
+
+/** The model's folder, from its version's. */
+export function modelOf(versionUrl: string): string {
+  return new URL('../', versionUrl).href;
 }
 
 /** The stored bytes, hashed again; a damaged entry is dropped and counts as absent. */
@@ -46,11 +63,18 @@ export async function readFile(ref: FileRef): Promise<Uint8Array<ArrayBuffer> | 
   return null;
 }
 
-/** Whether every file of the list is there; their bytes are checked when they are read. */
-export async function isWhole(version: StoredVersion): Promise<boolean> {
+/** Whether every one of these files is there; their bytes are checked when they are read. */
+export async function hasFiles(files: readonly FileRef[]): Promise<boolean> {
   const cache = await caches.open(FILES_CACHE);
-  const found = await Promise.all(version.files.map(ref => cache.match(fileKey(ref.sha256))));
+  const found = await Promise.all(files.map(ref => cache.match(fileKey(ref.sha256))));
   return found.every(response => response !== undefined);
+}
+
+async function namedVersion(modelUrl: string): Promise<number | null> {
+  const { name } = parseAddress(modelUrl);
+  const indexUrl = new URL('../index.json', modelUrl).href;
+  const kept = await (await caches.open(INDEX_CACHE)).match(indexUrl);
+  return kept ? (parseIndex(await kept.text(), indexUrl).models[name]?.version ?? null) : null;
 }
 
 function asStoredVersion(value: unknown): StoredVersion | null {

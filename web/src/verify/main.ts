@@ -36,6 +36,8 @@ interface ResizeCase {
 }
 
 const models = new Map<number, Model>();
+/** Only goes up: a handle never comes to name another model. */
+let lastHandle = 0;
 
 const likewise = {
   environment: () => ({
@@ -49,9 +51,12 @@ const likewise = {
 
   async load(url: string, options: LoadOptions = {}) {
     const model = await load(url, options).catch(tell);
-    const handle = models.size + 1;
+    lastHandle += 1;
+    const handle = lastHandle;
     models.set(handle, model);
-    const { ran, report, contract } = model;
+    const { ran, contract } = model;
+    // Storing must not disturb what is measured next.
+    const report = { ...model.report, ...(await model.whenKept) };
     return { handle, ran, report, contract };
   },
 

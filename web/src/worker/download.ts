@@ -2,6 +2,7 @@
 import type { FileRef } from '../shared/contract';
 import { verify, wrongSize } from '../shared/digest';
 import { LikewiseError } from '../shared/errors';
+import { throwIfAborted } from './job-queue';
 
 const ATTEMPTS = 3;
 /** Answers of a proxy whose server is away. */
@@ -16,16 +17,17 @@ class BrokenTransfer extends Error {
 
 /**
  * The file's bytes, of the size and hash that `ref` promises; throws wrong-bytes, not-found or offline.
- * `onBytes` gets the bytes so far, which never pass the promised size.
+ * Throws aborted once `signal` says so. `onBytes` gets the bytes so far, which never pass the promised size.
  */
 export async function download(
   url: string,
   ref: FileRef,
   onBytes: (done: number) => void = () => {},
+  signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const data = await transfer(url, ref, onBytes);
+      const data = await transfer(url, ref, onBytes, signal);
       await verify(data, ref);
       return data;
     } catch (error) {
@@ -36,8 +38,9 @@ export async function download(
 }
 
 /** A response that is ok, or an error that says what it was instead. */
-export async function request(url: string, cache: RequestCache): Promise<Response> {
-  const response = await fetch(url, { cache }).catch((error: unknown) => {
+export async function request(url: string, cache: RequestCache, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(url, { cache, signal: signal ?? null }).catch((error: unknown) => {
+    if (signal !== undefined) throwIfAborted(signal);
     throw new LikewiseError('offline', `${url}: the server cannot be reached`, { cause: error });
   });
   if (response.ok) return response;
@@ -54,9 +57,10 @@ async function transfer(
   url: string,
   ref: FileRef,
   onBytes: (done: number) => void,
+  signal: AbortSignal | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   // Not through the HTTP cache: a wrong byte would stay there, and a right one be kept twice.
-  const response = await request(url, 'no-store').catch((error: unknown) => {
+  const response = await request(url, 'no-store', signal).catch((error: unknown) => {
     throw error instanceof LikewiseError && error.code === 'offline' ? new BrokenTransfer(error) : error;
   });
   const type = response.headers.get('Content-Type') ?? 'no type';

@@ -1,26 +1,29 @@
-// Opens a model: locate the contract, choose, get verified bytes, compile, and keep the whole for offline use.
-import type { LoadOptions, LoadReport, Progress, Ran } from '../runtime/types';
+// Opens a model: locate the contract, choose, get verified bytes, compile; then keep the whole for offline use.
+import type { Backend, LoadOptions, LoadReport, Progress, Ran } from '../runtime/types';
 import { parseAddress } from '../shared/address';
-import type { Contract, FileRef, Variant } from '../shared/contract';
+import type { Contract, Variant } from '../shared/contract';
 import { LikewiseError } from '../shared/errors';
-import { readFile } from '../shared/stored';
 import { type Choice, choose } from './choose';
 import { inputShape } from './decode';
-import { download } from './download';
+import { request } from './download';
+import { isKept, type Keeping, startKeeping } from './keeping';
 import { type Located, locate, locateStored } from './locate';
-import { loadRuntime, openSession, type Session } from './session';
-import { type Kept, keep, type VerifiedFile } from './store';
+import { type Obtained, obtain } from './obtain';
+import { binaryUrl, loadRuntime, openSession, type Session } from './session';
 
 export interface LoadedModel {
   readonly contract: Contract;
   readonly session: Session;
   readonly ran: Ran;
   readonly report: LoadReport;
+  readonly keeping: Keeping;
 }
 
 type Wishes = Omit<LoadOptions, 'onProgress' | 'signal'>;
 type OnProgress = (progress: Progress) => void;
-type Got = VerifiedFile & { readonly fromStore: boolean };
+
+/** Nothing is left to do. */
+const KEPT: Keeping = { done: Promise.resolve({ availableOffline: true, why: '' }), stop: () => {} };
 
 /** `url` is absolute. When the server is away, the last stored version is opened and `ran.why` says so. */
 export async function loadModel(url: string, wishes: Wishes, onProgress: OnProgress): Promise<LoadedModel> {
@@ -54,17 +57,17 @@ async function open(
   const downloadMs = performance.now() - downloadStart;
 
   onProgress({ stage: 'compile' });
-  const keeping = keepWhole(located, weights);
   const compileStart = performance.now();
-  const session = await compile(await runtime, choice, contract, weights.data);
+  const session = await compile(runtime, choice, contract, weights.data);
   const compileMs = performance.now() - compileStart;
-  const kept = await keeping;
   const ran = whatRuns(choice, session, located.why);
+  const kept = await isKept(located, weights.ref);
   onProgress({ stage: 'ready' });
   return {
     contract,
     session,
     ran,
+    keeping: kept ? KEPT : startKeeping(located, weights),
     report: {
       loadMs: performance.now() - start,
       downloadMs,
@@ -72,15 +75,15 @@ async function open(
       downloadedBytes: weights.fromStore ? 0 : weights.data.length,
       modelBytes: weights.data.length,
       fromStore: weights.fromStore,
-      availableOffline: kept.kept,
-      why: kept.kept ? '' : kept.why,
+      availableOffline: kept,
+      why: kept ? '' : 'being stored',
     },
   };
 }
 
-function getWeights(located: Located, variant: Variant, onProgress: OnProgress): Promise<Got> {
+function getWeights(located: Located, variant: Variant, onProgress: OnProgress): Promise<Obtained> {
   const { file, size_bytes, sha256 } = variant;
-  const report = (doneBytes: number, fromStore: boolean) =>
+  const onBytes = (doneBytes: number, fromStore: boolean) =>
     onProgress({
       stage: 'download',
       doneBytes,
@@ -88,53 +91,34 @@ function getWeights(located: Located, variant: Variant, onProgress: OnProgress):
       fraction: doneBytes / size_bytes,
       fromStore,
     });
-  return get(located.versionUrl, { file, size_bytes, sha256 }, report);
-}
-
-async function get(
-  versionUrl: string,
-  ref: FileRef,
-  onBytes: (done: number, fromStore: boolean) => void = () => {},
-): Promise<Got> {
-  const stored = await readFile(ref).catch(() => null); // storage may be refused altogether
-  if (stored !== null) {
-    onBytes(stored.length, true);
-    return { ref, data: stored, fromStore: true };
-  }
-  const url = new URL(ref.file, versionUrl).href;
-  return { ref, data: await download(url, ref, done => onBytes(done, false)), fromStore: false };
-}
-
-/** Contract, weights, documents and the inputs of the examples shown: what the page shows of a model, also offline. */
-async function keepWhole(located: Located, weights: VerifiedFile): Promise<Kept> {
-  const { contract, versionUrl } = located;
-  const others = [
-    ...contract.documents,
-    ...contract.examples.filter(({ shown }) => shown).map(({ input }) => input),
-  ];
-  try {
-    const files = await Promise.all(others.map(ref => get(versionUrl, ref)));
-    const version = { versionUrl, version: contract.version, contract: located.file.ref };
-    return await keep(version, [located.file, weights, ...files]);
-  } catch (error) {
-    return { kept: false, why: `not stored: ${error instanceof Error ? error.message : String(error)}` };
-  }
+  return obtain(located.versionUrl, { file, size_bytes, sha256 }, { onBytes });
 }
 
 async function compile(
-  runtime: Awaited<ReturnType<typeof loadRuntime>>,
+  runtime: ReturnType<typeof loadRuntime>,
   choice: Choice,
   contract: Contract,
   data: Uint8Array,
 ): Promise<Session> {
   const { tensor } = contract.input;
   const input = { name: tensor.name, shape: inputShape(tensor) };
-  return openSession(runtime, choice.backend, data, input).catch((error: unknown) => {
+  try {
+    return await openSession(await runtime, choice.backend, data, input);
+  } catch (error) {
     if (error instanceof LikewiseError) throw error;
+    await throwIfOutOfReach(choice.backend);
     const what = `${contract.name}/${contract.version} ${choice.variant.name} on ${choice.backend}`;
     const code = choice.backend === 'webgpu' ? 'backend-unavailable' : 'failed';
     throw new LikewiseError(code, `${what}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The runtime does not tell a model that it cannot run from a server that went away before its wasm had come. */
+async function throwIfOutOfReach(backend: Backend): Promise<void> {
+  const response = await request(binaryUrl(backend), 'default').catch((error: unknown) => {
+    if (error instanceof LikewiseError && error.code === 'offline') throw error;
   });
+  await response?.body?.cancel().catch(() => {});
 }
 
 function whatRuns(choice: Choice, session: Session, located: readonly string[]): Ran {

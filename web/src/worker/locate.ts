@@ -1,4 +1,4 @@
-// From an address to a contract: the current one when the server answers, else the last one stored.
+// From an address to a contract: the current one when the server answers, else a stored one.
 import type { Address } from '../shared/address';
 import { versionUrl } from '../shared/address';
 import type { Contract } from '../shared/contract';
@@ -6,7 +6,7 @@ import { sha256 } from '../shared/digest';
 import { LikewiseError } from '../shared/errors';
 import type { Index } from '../shared/index-file';
 import { parseContract, parseIndex } from '../shared/parse';
-import { INDEX_CACHE, latestVersion, readFile, readVersion, type StoredVersion } from '../shared/stored';
+import { INDEX_CACHE, offlineVersion, readFile, readVersion, type StoredVersion } from '../shared/stored';
 import { download, request } from './download';
 import type { VerifiedFile } from './store';
 
@@ -26,9 +26,9 @@ export async function locate(address: Address): Promise<Located> {
 export async function locateStored(address: Address): Promise<Located | null> {
   const stored =
     address.kind === 'current'
-      ? await latestVersion(address.modelUrl)
+      ? await offlineVersion(address.modelUrl)
       : await readVersion(address.versionUrl);
-  return stored && openStored(stored, ['the server cannot be reached: the last stored version runs']);
+  return stored && openStored(stored, ['the server cannot be reached: the stored version runs']);
 }
 
 async function locateCurrent(address: Extract<Address, { kind: 'current' }>): Promise<Located> {

@@ -17,7 +17,10 @@ self.addEventListener('message', (event: MessageEvent<Request>) => {
 
 async function answer(request: Exclude<Request, { kind: 'abort' }>): Promise<void> {
   try {
-    const value = await queue.add(request.id, signal => perform(request, signal));
+    const value =
+      request.kind === 'whenKept'
+        ? await opened().keeping.done
+        : await queue.add(request.id, signal => perform(request, signal));
     reply({ kind: 'value', id: request.id, value }, transferables(value));
   } catch (error) {
     reply({ kind: 'error', id: request.id, error: explained(error) });
@@ -25,7 +28,7 @@ async function answer(request: Exclude<Request, { kind: 'abort' }>): Promise<voi
 }
 
 async function perform(
-  request: Exclude<Request, { kind: 'abort' }>,
+  request: Exclude<Request, { kind: 'abort' | 'whenKept' }>,
   signal: AbortSignal,
 ): Promise<Calls[CallName]['value']> {
   switch (request.kind) {
@@ -44,6 +47,8 @@ async function perform(
     case 'benchmark':
       return { runMs: await opened().session.benchmark(request.args.data, request.args.runs) };
     case 'close':
+      model?.keeping.stop();
+      await model?.keeping.done;
       await model?.session.close();
       model = null;
       return null;
@@ -70,7 +75,7 @@ function reply(message: Reply, transfer: Transferable[] = []): void {
 
 /** Result arrays move instead of being copied: the worker has no more use for them. */
 function transferables(value: Calls[CallName]['value']): Transferable[] {
-  if (value === null || 'runMs' in value || 'report' in value) return [];
+  if (value === null || 'runMs' in value || 'report' in value || 'why' in value) return [];
   if (!('answers' in value)) return [value.data.buffer as ArrayBuffer];
   const outputs = value.outputs ?? [];
   const buffers = [value.tensor.data.buffer, value.probabilities.buffer, ...outputs.map(o => o.data.buffer)];

@@ -47,6 +47,11 @@ async function webgpuRuntime(): Promise<Runtime> {
   return import('onnxruntime-web/webgpu');
 }
 
+/** What the backend's runtime fetches when the first session is made. */
+export function binaryUrl(backend: Backend): string {
+  return new URL(backend === 'webgpu' ? webgpuBinary : wasmBinary, self.location.href).href;
+}
+
 export async function openSession(
   ort: Runtime,
   backend: Backend,
