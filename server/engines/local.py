@@ -38,14 +38,16 @@ class LocalEngine:
         self._deadlines = Deadlines(timeout_s)
         self._free = threading.BoundedSemaphore(at_once)
         self._sessions: OrderedDict[str, ort.InferenceSession] = OrderedDict()
-        self._lock = threading.Lock()
+        self._loading: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()  # of the two above, never held while loading
 
     def infer(self, task: Task) -> list[Array]:
         """See Engine."""
+        session = self._session(task)  # before a place is taken: loading must not keep one
         if not self._free.acquire(timeout=self._timeout_s):
             raise Busy(f"all engines were busy for {self._timeout_s:g} s; try again later")
         try:
-            return self._run(self._session(task), task)
+            return self._run(session, task)
         finally:
             self._free.release()
 
@@ -70,11 +72,28 @@ class LocalEngine:
     def _session(self, task: Task) -> ort.InferenceSession:
         # By content: a file that was switched on disk can never meet an old session.
         key = task.variant.sha256
+        session = self._known(key)
+        if session is not None:
+            return session
+        with self._lock:
+            loading = self._loading.setdefault(key, threading.Lock())
+        if not loading.acquire(timeout=self._timeout_s):
+            raise Busy(f"{_label(task)}: still loading after {self._timeout_s:g} s; try again")
+        try:
+            return self._known(key) or self._keep(key, self._load(task))
+        finally:
+            loading.release()
+
+    def _known(self, key: str) -> ort.InferenceSession | None:
         with self._lock:
             session = self._sessions.get(key)
-            if session is None:
-                session = self._sessions[key] = self._load(task)
-            self._sessions.move_to_end(key)
+            if session is not None:
+                self._sessions.move_to_end(key)
+        return session
+
+    def _keep(self, key: str, session: ort.InferenceSession) -> ort.InferenceSession:
+        with self._lock:
+            self._sessions[key] = session
             if len(self._sessions) > MAX_SESSIONS:
                 self._sessions.popitem(last=False)
         return session

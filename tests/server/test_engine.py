@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -134,3 +135,28 @@ def test_the_file_is_read_once_for_many_runs(tmp_path: Path, doubling: bytes) ->
         answers = list(pool.map(lambda _: run.infer(one)[0], range(50)))
     assert len(reads) == 1
     assert all((answer == 2 * ONES).all() for answer in answers)
+
+
+def test_a_slow_load_keeps_nobody_else_waiting(tmp_path: Path, doubling: bytes) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+
+    def read_slowly() -> bytes:
+        reading.set()
+        go_on.wait(30)
+        return doubling
+
+    quick = task(tmp_path, doubling)
+    variant = quick.variant.model_copy(update={"sha256": "0" * 64})
+    slow = replace(quick, variant=variant, read=read_slowly)
+    run = engine(timeout_s=1)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(run.infer, slow)
+        try:
+            assert reading.wait(10)
+            second = pool.submit(run.infer, slow)
+            assert (run.infer(quick)[0] == 2 * ONES).all()
+            assert isinstance(second.exception(10), Busy)
+            assert not first.done()
+        finally:
+            go_on.set()
+        assert (first.result(10)[0] == 2 * ONES).all()
