@@ -16,6 +16,7 @@ from server.digests import Digests
 from server.engines.local import LocalEngine
 from server.errors import ServerError
 from server.headers import HEADERS
+from server.routes.methods import keep_to_own_routes
 from server.routes.models import models
 from server.routes.page import page
 from server.routes.v2 import v2
@@ -41,6 +42,7 @@ def create_app(config: Config) -> Flask:
     app.register_error_handler(LikewiseError, _our_error)
     app.register_error_handler(Exception, _unexpected_error)
     app.before_request(_start_clock)
+    keep_to_own_routes(app, "/v2")
     app.after_request(_finish)
     return app
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 from pydantic import BaseModel
-from werkzeug.exceptions import MethodNotAllowed
 
 from export.contract import Tensor, Variant
 from export.errors import LikewiseError
@@ -33,6 +32,7 @@ def v2(config: Config, catalogue: Catalogue, engine: Engine) -> Blueprint:
     routes = Blueprint("v2", __name__, url_prefix="/v2")
 
     @routes.get("")
+    @routes.get("/")
     def server_metadata() -> Response:
         return _json({"name": "likewise", "version": _own_version(), "extensions": EXTENSIONS})
 
@@ -90,17 +90,6 @@ def v2(config: Config, catalogue: Catalogue, engine: Engine) -> Blueprint:
             max_batch=config.max_batch,
         )
         return _infer(catalogue, engine, version, asked)
-
-    # Without this the page's route for any path would take these and say 404.
-    @routes.get("/repository/index")
-    @routes.get("/models/<name>/infer")
-    @routes.get("/models/<name>/versions/<number>/infer")
-    def post_only(**_: str) -> Response:
-        raise MethodNotAllowed(["OPTIONS", "POST"])
-
-    @routes.route("/<path:rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
-    def unknown(rest: str) -> Response:  # noqa: ARG001  # the route names it
-        raise NotFound("no such endpoint of the v2 protocol")
 
     return routes
 

@@ -65,6 +65,49 @@ def test_405_says_what_is_allowed(url: str) -> None:
     assert "POST" in ask(url, "/v2/models/digits/infer").headers["allow"]
 
 
+READ, SEND = "GET, HEAD, OPTIONS", "OPTIONS, POST"
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/v2", READ),
+        ("/v2/", READ),
+        ("/v2/health/live", READ),
+        ("/v2/health/ready", READ),
+        ("/v2/models/digits", READ),
+        ("/v2/models/digits/ready", READ),
+        ("/v2/models/digits/versions/1", READ),
+        ("/v2/models/digits/infer", SEND),
+        ("/v2/models/digits/versions/1/infer", SEND),
+        ("/v2/repository/index", SEND),
+    ],
+)
+def test_options_and_405_below_v2_name_the_methods_of_the_very_route(
+    url: str, path: str, allowed: str
+) -> None:
+    options = ask(url, path, "OPTIONS")
+    assert (options.status, options.headers["allow"], options.body) == (200, allowed, b"")
+    other = "GET" if allowed == SEND else "POST"
+    for method in ("PUT", "PATCH", "DELETE", "BREW", other):
+        refused = ask(url, path, method, b"")
+        assert (refused.status, list(refused.json)) == (405, ["error"])
+        assert set(refused.headers["allow"].split(", ")) == set(allowed.split(", "))
+
+
+@pytest.mark.parametrize("path", ["/v2/nothing", "/v2/models", "/v2/models/", "/v2//models/digits"])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST", "PUT", "BREW"])
+def test_an_unknown_path_below_v2_is_404_for_every_method(url: str, path: str, method: str) -> None:
+    answer = ask(url, path, method, b"")
+    assert (answer.status, answer.json["error"]) == (404, "no such endpoint below /v2")
+
+
+def test_v2_with_a_slash_at_its_end_is_the_same(url: str) -> None:
+    with_slash, without = ask(url, "/v2/"), ask(url, "/v2")
+    assert (with_slash.status, with_slash.body) == (200, without.body)
+    assert without.status == 200
+
+
 @pytest.fixture
 def broken_index_url(web: Path, tmp_path: Path) -> Iterator[str]:
     (tmp_path / "index.json").write_text('{"schema_version": 1, "models": [NaN')
