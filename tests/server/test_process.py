@@ -43,6 +43,16 @@ def test_it_says_in_a_sentence_where_it_serves(models: Path, own_models: Path) -
     assert (process.returncode, rest) == (0, "")
 
 
+def test_the_host_given_overrides_the_variable(own_models: Path) -> None:
+    arguments = ("--host", "127.0.0.2", "--port", "0", "--models", str(own_models), "--json")
+    process = start(*arguments, LIKEWISE_HOST="127.0.0.3")
+    assert process.stdout is not None
+    url = json.loads(process.stdout.readline())["url"]
+    assert url.startswith("http://127.0.0.2:")
+    process.terminate()
+    process.communicate(timeout=30)
+
+
 def test_a_port_in_use_is_said_with_the_way_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
