@@ -7,21 +7,22 @@ machine that does nothing else.
 from __future__ import annotations
 
 import base64
+import json
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
 from export.browser import VerifyPage, launch
-from export.contract import Contract, read_contract, read_index
+from export.contract import Contract, Example, read_contract, read_index
 from export.workspace import ROOT
-from server.process import running_server
+from server.process import RunningServer, running_server
 
 MODELS = ROOT / "models"
 VISITS, ROUNDS, RUNS = 5, 5, 40
@@ -32,15 +33,15 @@ class Visit:
     """From navigation to the first answer, on an empty cache."""
 
     first_answer_ms: float
-    received_bytes: int
+    served_bytes: int
 
 
 def main() -> None:
     """Print one table for the first visit, one for warm predictions."""
     console = Console()
-    with served() as (browser, origin):
+    with served() as (browser, server):
         first = Table(
-            "model", "first answer ms", "received MB", title="First visit, empty cache, local"
+            "model", "first answer ms", "served MB", title="First visit, empty cache, local"
         )
         warm = Table(
             "model", "variant", "threads", "bare run ms", "predict ms", "ratio", "picture ms",
@@ -48,48 +49,45 @@ def main() -> None:
         )  # fmt: skip
         for entry in read_index(MODELS / "index.json").models.values():
             contract = read_contract(MODELS / entry.contract.file)
-            visits = [visit(browser, origin, contract) for _ in range(VISITS)]
+            visits = [visit(browser, server, contract) for _ in range(VISITS)]
             first.add_row(
                 contract.name,
                 f"{median(v.first_answer_ms for v in visits):.0f}",
-                f"{median(v.received_bytes for v in visits) / 1e6:.2f}",
+                f"{median(v.served_bytes for v in visits) / 1e6:.2f}",
             )
             for variant in contract.variants:
                 for threads in (1, 2):
-                    warm.add_row(*compare(browser, origin, contract, variant.name, threads))
+                    warm.add_row(*compare(browser, server.url, contract, variant.name, threads))
         console.print(first, warm)
 
 
 @contextmanager
-def served() -> Iterator[tuple[Browser, str]]:
+def served() -> Iterator[tuple[Browser, RunningServer]]:
     """The real server on the published versions, and a Chromium."""
     with running_server(MODELS, ROOT / "web/dist") as server, sync_playwright() as playwright:
         browser = launch(playwright)
-        yield browser, server.url
+        yield browser, server
         browser.close()
 
 
-def visit(browser: Browser, origin: str, contract: Contract) -> Visit:
+def visit(browser: Browser, server: RunningServer, contract: Contract) -> Visit:
     """A visitor who has never been here opens the model's page and takes the first sample."""
     context = browser.new_context()
     page = context.new_page()
-    received = 0
-
-    def count(event: dict[str, Any]) -> None:
-        nonlocal received
-        received += int(event["encodedDataLength"])
-
-    network = context.new_cdp_session(page)
-    network.send("Network.enable")
-    network.on("Network.loadingFinished", count)
+    before = len(server.log())
     started = time.perf_counter()
-    page.goto(f"{origin}/#/{contract.name}")
-    page.get_by_role("button", name=contract.examples[0].title).first.click()
-    page.get_by_role("list", name="Answers").get_by_role("listitem").first.wait_for()
+    page.goto(f"{server.url}/#/{contract.name}")
+    page.get_by_role("button", name=shown(contract).title).first.click()
+    page.get_by_role("region", name="Answer").get_by_text(re.compile(r"\d\s%")).first.wait_for()
     first_answer_ms = (time.perf_counter() - started) * 1000
-    page.wait_for_timeout(1500)  # the worker's downloads are told with some delay
+    served = sum(json.loads(line)["bytes"] for line in server.log()[before:].splitlines())
     context.close()
-    return Visit(first_answer_ms, received)
+    return Visit(first_answer_ms, served)
+
+
+def shown(contract: Contract) -> Example:
+    """The first sample of the page."""
+    return next(example for example in contract.examples if example.shown)
 
 
 def compare(
