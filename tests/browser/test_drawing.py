@@ -72,7 +72,7 @@ def test_undo_takes_the_last_stroke_back_and_clear_all(drawing_page: Page) -> No
 def test_only_the_settled_answer_is_announced(drawing_page: Page) -> None:
     draw(drawing_page, DIGITS["7"])
     spoken = answer(drawing_page).get_by_role("status").first
-    expect(spoken).to_have_text(re.compile(r"Answer: 7, [\d> .]+ %"))
+    expect(spoken).to_have_text(re.compile(r"Answer: 7, [\d>\s.]+%"))
 
 
 def test_what_is_drawn_while_the_model_loads_is_answered(page: Page, site: Site) -> None:

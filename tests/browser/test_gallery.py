@@ -9,7 +9,14 @@ from playwright.sync_api import Page, expect
 from export.contract import read_index
 from export.evidence import Evidence
 from tests.browser.conftest import Site
-from tests.browser.visitor import SLOW_MS, answer, device, expect_best, open_model
+from tests.browser.visitor import (
+    SLOW_MS,
+    answer,
+    device,
+    expect_best,
+    open_model,
+    wait_until_offline_works,
+)
 
 
 def tab_to(page: Page, name: str, *, most: int = 40) -> None:
@@ -38,6 +45,7 @@ def test_the_card_says_when_the_model_works_offline(page: Page, site: Site) -> N
     page.goto(site.url)
     expect(page.get_by_text("Offline once opened").first).to_be_visible()
     open_model(page, site.url)
+    wait_until_offline_works(page)
     page.get_by_role("link", name="Likewise, all models").click()
     expect(page.get_by_text("Works offline")).to_be_visible(timeout=SLOW_MS)
 

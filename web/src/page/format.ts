@@ -1,35 +1,37 @@
 // Numbers as people read them: rounded with care, never without a unit.
 
+/** Between a number and its unit, so that no line ends between them. */
+const NB = '\u00a0';
 const MEGA = 1_000_000;
 const KILO = 1_000;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /** Bytes in the unit that suits them: "318 bytes", "4.1 kB", "3.9 MB". */
 export function bytes(count: number): string {
-  if (count >= MEGA / 10) return `${megabytes(count)} MB`;
-  if (count >= KILO) return `${(count / KILO).toFixed(1)} kB`;
-  return `${count} ${count === 1 ? 'byte' : 'bytes'}`;
+  if (count >= MEGA / 10) return `${megabytes(count)}${NB}MB`;
+  if (count >= KILO) return `${(count / KILO).toFixed(1)}${NB}kB`;
+  return `${count}${NB}${count === 1 ? 'byte' : 'bytes'}`;
 }
 
 /** How far a download is: "1.2 of 3.9 MB". */
 export function progress(done: number, total: number): string {
-  if (total >= MEGA / 10) return `${megabytes(done)} of ${megabytes(total)} MB`;
-  return `${(done / KILO).toFixed(1)} of ${(total / KILO).toFixed(1)} kB`;
+  if (total >= MEGA / 10) return `${megabytes(done)} of ${megabytes(total)}${NB}MB`;
+  return `${(done / KILO).toFixed(1)} of ${(total / KILO).toFixed(1)}${NB}kB`;
 }
 
 /** A duration: "4.1 ms", "312 ms", "1.25 s". */
 export function duration(ms: number): string {
-  if (ms >= 1000) return `${(ms / 1000).toFixed(ms >= 10_000 ? 1 : 2)} s`;
-  return `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
+  if (ms >= 1000) return `${(ms / 1000).toFixed(ms >= 10_000 ? 1 : 2)}${NB}s`;
+  return `${ms.toFixed(ms < 10 ? 1 : 0)}${NB}ms`;
 }
 
 /** A probability in per cent. What is not certain is never rounded to certainty, either way. */
 export function percent(share: number, digits = 1): string {
   const least = 10 ** -digits;
   const shown = share * 100;
-  if (shown > 0 && shown < least / 2) return `< ${least} %`;
-  if (shown < 100 && shown > 100 - least / 2) return `> ${(100 - least).toFixed(digits)} %`;
-  return `${trimmed(shown, digits)} %`;
+  if (shown > 0 && shown < least / 2) return `< ${least}${NB}%`;
+  if (shown < 100 && shown > 100 - least / 2) return `> ${(100 - least).toFixed(digits)}${NB}%`;
+  return `${trimmed(shown, digits)}${NB}%`;
 }
 
 /** A difference of probabilities: "0", "0.20", "1.6 × 10⁻⁶". */
@@ -37,7 +39,7 @@ export function difference(value: number): string {
   if (value === 0) return '0';
   if (value >= 0.01) return value.toFixed(2);
   const [mantissa, exponent] = value.toExponential(1).split('e');
-  return `${mantissa} × 10${superscript(Number(exponent))}`;
+  return `${mantissa}${NB}×${NB}10${superscript(Number(exponent))}`;
 }
 
 /** A count with thousands separated: "2,000". */
