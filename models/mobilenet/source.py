@@ -151,7 +151,8 @@ def calibration(context: SourceContext) -> list[Sample]:
             left, top = int(x * (width - w)), int(y * (height - h))
             window = whole.crop((left, top, left + w, top + h))
             mirrored = ImageOps.mirror(window) if number % 2 else window
-            samples.append(Sample(f"{name.split('.')[0]}-{number}", encoded(mirrored, "PNG")))
+            stem = name.split(".")[0].replace("_", "-")
+            samples.append(Sample(f"{stem}-{number}", encoded(mirrored, "PNG")))
     return samples
 
 
