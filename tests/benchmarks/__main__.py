@@ -80,7 +80,7 @@ def visit(browser: Browser, server: RunningServer, contract: Contract) -> Visit:
     page.get_by_role("button", name=shown(contract).title).first.click()
     page.get_by_role("region", name="Answer").get_by_text(re.compile(r"\d\s%")).first.wait_for()
     first_answer_ms = (time.perf_counter() - started) * 1000
-    served = sum(json.loads(line)["bytes"] for line in server.log()[before:].splitlines())
+    served = sum(json.loads(line)["bytes"] or 0 for line in server.log()[before:].splitlines())
     context.close()
     return Visit(first_answer_ms, served)
 
