@@ -22,7 +22,7 @@ BROWSER_MADE := .venv/.browser
 NPM_MADE := node_modules/.package-lock.json
 WEB_MADE := web/dist/sw.js
 
-.PHONY: run test check gallery bench screenshots build web clean
+.PHONY: run test check gallery bench screenshots web clean
 
 run: $(SERVE_MADE) $(WEB_MADE)
 	@$(VENV)/likewise serve --port $(PORT)
