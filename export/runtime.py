@@ -3,65 +3,96 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 import numpy as np
-import numpy.typing as npt
 import onnxruntime as ort
 
-from export.decode.pixels import Pixels
+from export.contract import Datatype, Stream
 from export.errors import LikewiseError
-from export.graph_names import INPUT
+from export.streaming import run_stream
+from export.tensors import MAX_BATCH, Answers, Array, Tensors, batches, stack, unstack
 
-Outputs = dict[str, npt.NDArray[np.generic]]
-BATCH = 64
+DATATYPES: Mapping[str, Datatype] = {
+    "tensor(bool)": "bool",
+    "tensor(uint8)": "uint8",
+    "tensor(int32)": "int32",
+    "tensor(int64)": "int64",
+    "tensor(float)": "float32",
+    "tensor(string)": "string",
+}
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output as the runtime tells it; `dtype` None: a type no contract has."""
+
+    name: str
+    dtype: Datatype | None
+    type: str
+    shape: list[int | str | None]
 
 
 class Session:
     """One model file on the CPU provider, one thread: the same every time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, model: Path | bytes, stream: Stream | None = None) -> None:
         options = ort.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        name = model.name if isinstance(model, Path) else "the model"
+        data = model.read_bytes() if isinstance(model, Path) else model
         try:
-            self._session = ort.InferenceSession(
-                path.read_bytes(), options, providers=["CPUExecutionProvider"]
-            )
+            self._session = ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
         except Exception as error:
             raise LikewiseError(
-                f"{path.name}: onnxruntime {ort.__version__} cannot load it: {error}"
+                f"{name}: onnxruntime {ort.__version__} cannot load it: {error}"
             ) from error
-        self.inputs = {
-            item.name: (item.type, list(item.shape)) for item in self._session.get_inputs()
-        }
-        self.outputs = {
-            item.name: (item.type, list(item.shape)) for item in self._session.get_outputs()
-        }
+        self.stream = stream
+        self.inputs = {item.name: _port(item) for item in self._session.get_inputs()}
+        self.outputs = {item.name: _port(item) for item in self._session.get_outputs()}
 
-    def run(self, pixels: Pixels) -> Outputs:
-        """All outputs by name, for uint8 [samples, height, width, channels]."""
-        parts = [self._run(part) for part in _batches(pixels)]
-        return {name: np.concatenate([part[name] for part in parts]) for name in self.outputs}
+    def run(self, inputs: Sequence[Tensors], most: int = MAX_BATCH) -> list[Answers]:
+        """The answers to each input; inputs of equal shapes run together, at most `most`."""
+        answers: list[Answers] = [{}] * len(inputs)
+        for positions in batches(inputs, most):
+            batch = self.run_batch(stack([inputs[i] for i in positions]))
+            for position, answer in zip(positions, unstack(batch, len(positions)), strict=True):
+                answers[position] = answer
+        return answers
 
-    def median_ms(self, pixels: Pixels, runs: int) -> float:
-        """Median time of one sample, in milliseconds, after a warm-up."""
-        one = pixels[:1]
-        self._run(one)
+    def run_batch(self, batch: Tensors) -> Answers:
+        """The answers to stacked inputs; a stream runs through all its steps."""
+        if self.stream is None:
+            return self._run(batch)
+        (samples,) = batch.items()
+        return run_stream(self._run, samples, self.stream, self._states(len(samples[1])))
+
+    def times_ms(self, one: Tensors, runs: int) -> list[float]:
+        """Times of runs of one input, in milliseconds, after a warm-up."""
+        self.run_batch(one)
         times = []
         for _ in range(runs):
             start = time.perf_counter()
-            self._run(one)
+            self.run_batch(one)
             times.append((time.perf_counter() - start) * 1000)
-        return median(times)
+        return times
 
-    def _run(self, pixels: Pixels) -> Outputs:
+    def _states(self, batch: int) -> Tensors:
+        states = {state.input for state in self.stream.states} if self.stream else set()
+        return {
+            name: np.zeros([size if isinstance(size, int) else batch for size in port.shape],
+                           np.float32)
+            for name, port in self.inputs.items() if name in states
+        }  # fmt: skip
+
+    def _run(self, batch: Tensors) -> Answers:
         names = list(self.outputs)
-        return dict(zip(names, self._session.run(names, {INPUT: pixels}), strict=True))
+        values: list[Array] = self._session.run(names, batch)
+        return dict(zip(names, values, strict=True))
 
 
-def _batches(pixels: Pixels) -> Iterator[Pixels]:
-    for start in range(0, len(pixels), BATCH):
-        yield pixels[start : start + BATCH]
+def _port(item: ort.NodeArg) -> Port:
+    return Port(item.name, DATATYPES.get(item.type), item.type, list(item.shape))

@@ -6,23 +6,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from export.errors import SourceError
 from export.sample import Sample
+from export.tensors import Answers
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
-Probabilities = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class JudgedSamples:
-    """Samples with the framework's probabilities, float32 [samples, labels]."""
+    """Samples with the framework's answer to each."""
 
     samples: tuple[Sample, ...]
-    probabilities: Probabilities
+    answers: tuple[Answers, ...]
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -32,24 +33,29 @@ class JudgedSamples:
         known = [sample.label for sample in self.samples if sample.label is not None]
         return np.array(known, np.int64) if len(known) == len(self.samples) else None
 
-    def first(self, count: int) -> JudgedSamples:
-        """The first `count` of them."""
-        return JudgedSamples(self.samples[:count], self.probabilities[:count])
+    def pick(self, positions: Sequence[int]) -> JudgedSamples:
+        """Those at the positions."""
+        return JudgedSamples(
+            tuple(self.samples[i] for i in positions), tuple(self.answers[i] for i in positions)
+        )
 
 
-def write_samples(path: Path, samples: Sequence[Sample], probabilities: Probabilities) -> None:
+def write_samples(path: Path, samples: Sequence[Sample], answers: Sequence[Answers]) -> None:
     """Write one set."""
     lengths = np.array([len(sample.data) for sample in samples], np.int64)
-    np.savez(
-        path,
-        ids=np.array([sample.id for sample in samples]),
-        titles=np.array([sample.title for sample in samples]),
-        labels=np.array([-1 if s.label is None else s.label for s in samples], np.int64),
-        shown=np.array([sample.shown for sample in samples]),
-        ends=lengths.cumsum(),
-        data=np.frombuffer(b"".join(sample.data for sample in samples), np.uint8),
-        probabilities=probabilities,
-    )
+    stored: dict[str, Any] = {
+        "ids": np.array([sample.id for sample in samples]),
+        "titles": np.array([sample.title for sample in samples]),
+        "labels": np.array([-1 if s.label is None else s.label for s in samples], np.int64),
+        "shown": np.array([sample.shown for sample in samples]),
+        "ends": lengths.cumsum(),
+        "data": np.frombuffer(b"".join(sample.data for sample in samples), np.uint8),
+        "outputs": np.array(list(answers[0])),
+    }
+    for name in answers[0]:
+        stored[f"values {name}"] = np.concatenate([one[name].ravel() for one in answers])
+        stored[f"shapes {name}"] = np.array([one[name].shape for one in answers], np.int64)
+    np.savez(path, **stored)
 
 
 def read_samples(path: Path) -> JudgedSamples:
@@ -68,23 +74,31 @@ def read_samples(path: Path) -> JudgedSamples:
             )
             for start, name, end, label, title, shown in zip(starts, *columns, strict=True)
         )
-        return JudgedSamples(samples, stored["probabilities"].astype(np.float32))
+        answers: list[Answers] = [{} for _ in samples]
+        for name in stored["outputs"].tolist():
+            shapes = stored[f"shapes {name}"]
+            parts = np.split(stored[f"values {name}"], shapes.prod(axis=1).cumsum()[:-1])
+            for answer, shape, part in zip(answers, shapes, parts, strict=True):
+                answer[name] = part.reshape(shape)
+        return JudgedSamples(samples, tuple(answers))
 
 
 def check_samples(where: str, samples: Sequence[Sample], labels: int) -> None:
-    """Refuse an empty set, double ids and labels out of range."""
+    """Refuse an empty set, double ids and labels out of range (`labels` 0: there are none)."""
     if not samples:
         raise SourceError(f"{where} returned no sample; a comparison of nothing proves nothing")
     ids = [sample.id for sample in samples]
     if len(set(ids)) != len(ids):
-        double = next(i for i in ids if ids.count(i) > 1)
+        double = next(
+            i for i, before in zip(sorted(ids), sorted(ids)[1:], strict=False) if i == before
+        )
         raise SourceError(f"{where}: the id {double!r} occurs twice; ids must be unique")
     for sample in samples:
         if not ID.fullmatch(sample.id):
             raise SourceError(
                 f"{where}: the id {sample.id!r} is to be a file name: letters, digits and hyphens"
             )
-        if sample.label is not None and not 0 <= sample.label < labels:
+        if labels and sample.label is not None and not 0 <= sample.label < labels:
             raise SourceError(
                 f"{where}: {sample.id} has label {sample.label}, labels are 0..{labels - 1}"
             )
