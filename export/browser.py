@@ -8,17 +8,19 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-import numpy as np
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 from playwright.sync_api import Page as Tab
 
 from export.errors import Refused, SetupError
-from export.parity import Arrays
+from export.stages.gate import PAGE_DECODES
 from export.stages.verify import TIMED_RUNS, OpenPage, Page, PageAnswers
+from export.tensor_bytes import from_bytes, to_bytes
+from export.tensors import Answers, Array, Tensors
+from export.version import dtype_of
 
 Serve = Callable[[Path], AbstractContextManager[str]]
 """Serves a folder of models with the built page, and gives the address."""
@@ -84,6 +86,7 @@ class VerifyPage:
         if not about["isolated"]:
             raise SetupError(f"{origin} is not cross-origin isolated: threads cannot be measured")
         adapter = self._tab.evaluate(ADAPTER)
+        self.decodes = frozenset(about["decodes"])
         self.webgpu = None if adapter else "this browser gives no WebGPU adapter"
         self.shader_f16 = bool(adapter and adapter["f16"])
         self.environment: Mapping[str, str] = {
@@ -91,12 +94,27 @@ class VerifyPage:
             "onnxruntime-web": str(about["ort"]),
             "webgpu adapter": adapter["name"] if adapter else "none",
             "cores": str(about["cores"]),
+            PAGE_DECODES: ", ".join(sorted(self.decodes)),
         }
 
     def predict(
-        self, variant: str, backend: str, threads: int, pictures: Sequence[bytes]
+        self, variant: str, backend: str, threads: int, inputs: Sequence[bytes]
     ) -> PageAnswers:
-        """Load anew, decode and predict each picture, then time one of them."""
+        """Load anew, decode and predict each encoded input, then time one of them."""
+        packed = [base64.b64encode(data).decode() for data in inputs]
+        return self._predict("predict", variant, backend, threads, packed)
+
+    def predict_tensors(
+        self, variant: str, backend: str, threads: int, inputs: Sequence[Tensors]
+    ) -> PageAnswers:
+        """Load anew, predict each decoded input, then time one of them."""
+        packed = [[_packed(name, values) for name, values in one.items()] for one in inputs]
+        found = self._predict("predictTensors", variant, backend, threads, packed)
+        return replace(found, decoded=None)
+
+    def _predict(
+        self, call: str, variant: str, backend: str, threads: int, packed: Sequence[Any]
+    ) -> PageAnswers:
         options = {
             "variant": variant, "backend": backend, "threads": threads, "allowUnverified": True,
         }  # fmt: skip
@@ -106,18 +124,16 @@ class VerifyPage:
             got = (ran["variant"], ran["backend"], ran["threads"])
             if got != (variant, backend, threads):
                 raise Refused([f"asked the page for {variant} {backend} {threads}, got {got}"])
-            results = [
-                result
-                for batch in _batches(pictures)
-                for result in self.call("predict", handle, [_text(picture) for picture in batch])
-            ]
-            _refuse_errors(results, f"{variant} on {backend}")
+            results = []
+            for batch in _batches(packed):
+                results += self.call(call, handle, batch)
+                _refuse_errors(results, f"{variant} on {backend}")
             runs = TIMED_RUNS_ON_WEBGPU if backend == "webgpu" else TIMED_RUNS
-            times = self.call("benchmark", handle, results[0]["tensor"]["data"], runs)
+            times = self.call("benchmark", handle, results[0]["tensors"], runs)
         finally:
             self.call("close", handle)
-        tensors = tuple(base64.b64decode(result["tensor"]["data"]) for result in results)
-        return PageAnswers(tensors, _outputs(results), median(times), len(times))
+        decoded = tuple(_arrays(result["tensors"]) for result in results)
+        return PageAnswers(decoded, _outputs(results), tuple(times))
 
     def close(self) -> None:
         """Close the tab, and with it every model that it has open."""
@@ -139,18 +155,19 @@ class VerifyPage:
         return tab
 
 
-def _batches(pictures: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    for start in range(0, len(pictures), BATCH):
-        yield pictures[start : start + BATCH]
+def _batches(inputs: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(inputs), BATCH):
+        yield inputs[start : start + BATCH]
 
 
-def _text(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+def _packed(name: str, values: Array) -> dict[str, Any]:
+    data = base64.b64encode(to_bytes(values)).decode()
+    return {"name": name, "dtype": dtype_of(values), "shape": [*values.shape], "data": data}
 
 
 def _refuse_errors(results: Sequence[dict[str, Any]], where: str) -> None:
     errors = [
-        f"{where}: picture {number}: {result['error']['code']}: {result['error']['message']}"
+        f"{where}: input {number}: {result['error']['code']}: {result['error']['message']}"
         for number, result in enumerate(results)
         if "error" in result
     ]
@@ -158,17 +175,18 @@ def _refuse_errors(results: Sequence[dict[str, Any]], where: str) -> None:
         raise Refused(errors[:5])
 
 
-def _outputs(results: Sequence[dict[str, Any]]) -> Arrays:
-    """Each output over all pictures; a name that one picture lacks is a refusal."""
-    names = {output["name"] for output in results[0]["outputs"]}
-    rows: dict[str, list[np.ndarray]] = {name: [] for name in names}
-    for result in results:
-        if {output["name"] for output in result["outputs"]} != names:
-            raise Refused([f"outputs change from picture to picture: {sorted(names)}"])
-        for output in result["outputs"]:
-            values = np.frombuffer(base64.b64decode(output["data"]), output["dtype"])
-            rows[output["name"]].append(values.reshape(output["shape"]))
-    return {name: np.concatenate(parts) for name, parts in rows.items()}
+def _outputs(results: Sequence[dict[str, Any]]) -> tuple[Answers, ...]:
+    """Every output of each input; a name that one input lacks is a refusal."""
+    answers = tuple(_arrays(result["outputs"]) for result in results)
+    if any(set(one) != set(answers[0]) for one in answers):
+        raise Refused([f"outputs change from input to input: {sorted(answers[0])}"])
+    return answers
+
+
+def _arrays(tensors: Sequence[dict[str, Any]]) -> Tensors:
+    return {
+        t["name"]: from_bytes(base64.b64decode(t["data"]), t["dtype"], t["shape"]) for t in tensors
+    }
 
 
 if __name__ == "__main__":  # make asks which browser there is

@@ -72,7 +72,7 @@ def compare(
     for position, (ours, theirs) in enumerate(zip(got, judge, strict=True)):
         _comparable(f"{where}, input {position}", names, theirs, ours)
     if decision.kind == "boxes":
-        return _boxes(decision, judge, got, tolerance)
+        return _boxes(where, decision, judge, got, tolerance)
     differences = np.array(
         [max(_difference(j[n], g[n]) for n in names) for j, g in zip(judge, got, strict=True)]
     )
@@ -179,7 +179,7 @@ def _cosine(name: str, judge: Sequence[Answers], got: Sequence[Answers]) -> floa
     return float(((theirs * ours).sum(axis=1) / lengths).min())
 
 
-def _boxes(decision: BoxesDecision, judge: Sequence[Answers], got: Sequence[Answers],
+def _boxes(where: str, decision: BoxesDecision, judge: Sequence[Answers], got: Sequence[Answers],
            tolerance: float) -> Comparison:  # fmt: skip
     """Boxes are compared as sets: tied ones may come in any order."""
     agreeing = decided = 0

@@ -8,42 +8,40 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from export.contract import (
     SCHEMA_VERSION,
     Backend,
     BackendResult,
     Contract,
-    Decision,
-    DrawingInput,
+    Datatype,
+    Event,
     Example,
     FileRef,
-    ImageInput,
     Index,
     IndexEntry,
+    InputKind,
     Provenance,
-    Resize,
-    Tensor,
+    TensorFile,
+    TextInput,
     Variant,
     VariantName,
     file_ref,
     to_json,
 )
-from export.decode.picture_header import read_header
-from export.decode.pixels import Pixels
-from export.graph_names import INPUT, PROBABILITIES, TOP_INDICES, TOP_PROBABILITIES
-from export.recipe import InputSection, Recipe
+from export.media import media_type
+from export.parity import DTYPES
 from export.sample import Sample
 from export.samples import JudgedSamples
-from export.stages.results import FILE_NAMES, Quantised
+from export.spec import TOKENIZER
+from export.stages.results import FILE_NAMES, Exported, Quantised
+from export.tensor_bytes import to_bytes
+from export.tensors import Answers, Array, Tensors
 
-EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
-MEDIA_TYPES: dict[str, Literal["image/jpeg", "image/png", "image/webp"]] = {
-    "JPEG": "image/jpeg",
-    "PNG": "image/png",
-    "WEBP": "image/webp",
-}
+# Operators of the wasm build alone.
+WASM_DOMAINS = {"ai.onnx.ml"}
+WASM_OPERATORS = {
+    "StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch", "TfIdfVectorizer",
+}  # fmt: skip
 UNVERIFIED: dict[Backend, BackendResult] = {
     "cpu": BackendResult(status="unverified"),
     "wasm": BackendResult(status="unverified"),
@@ -51,59 +49,68 @@ UNVERIFIED: dict[Backend, BackendResult] = {
 }
 
 
-def input_spec(section: InputSection) -> ImageInput | DrawingInput:
-    """The decoder that the recipe's [input] names, as the contract tells it."""
-    height, width = section.size()
-    channels = 1 if section.kind == "drawing" else 3
-    tensor = Tensor(name=INPUT, dtype="uint8", shape=["batch", height, width, channels])
-    resize = Resize(filter=section.resize.filter, short_side=section.resize.short_side)
-    background = section.background_rgb()
-    if section.kind == "image":
-        return ImageInput(
-            kind="image", tensor=tensor, resize=resize, orientation=section.orientation,
-            background=background, colour_profile=section.colour_profile,
-        )  # fmt: skip
-    return DrawingInput(
-        kind="drawing", tensor=tensor, resize=resize, orientation=section.orientation,
-        background=background, colour_profile=section.colour_profile,
-        ink=section.ink, fit=section.fit,
-    )  # fmt: skip
-
-
-def write_examples(folder: Path, examples: JudgedSamples, pixels: Pixels) -> list[Example]:
-    """Write encoded input, decoded tensor and the judge's probabilities of each golden example."""
+def write_examples(
+    folder: Path, kind: InputKind, examples: JudgedSamples, tensors: Sequence[Tensors]
+) -> list[Example]:
+    """Write encoded input, decoded tensors and the judge's answer of each golden example."""
     (folder / "examples").mkdir(parents=True, exist_ok=True)
     return [
-        _write_example(folder, sample, tensor, row)
-        for sample, tensor, row in zip(
-            examples.samples, pixels, examples.probabilities, strict=True
-        )
+        _write_example(folder, kind, sample, decoded, answer)
+        for sample, decoded, answer in zip(examples.samples, tensors, examples.answers, strict=True)
     ]
 
 
-def _write_example(folder: Path, sample: Sample, tensor: Pixels, row: np.ndarray) -> Example:
-    picture = read_header(sample.data).format
-    extension = EXTENSIONS[picture]
-    contents = {
-        extension: sample.data,
-        "tensor": tensor.tobytes(),
-        "outputs": row.astype("<f4").tobytes(),
-    }
-    refs = {}
-    for ending, data in contents.items():
-        path = folder / "examples" / f"{sample.id}.{ending}"
-        path.write_bytes(data)
-        refs[ending] = file_ref(folder, path)
+def _write_example(
+    folder: Path, kind: InputKind, sample: Sample, decoded: Tensors, answer: Answers
+) -> Example:
+    media, extension = media_type(kind, sample.data)
+    path = folder / "examples" / f"{sample.id}.{extension}"
+    path.write_bytes(sample.data)
     return Example(
         id=sample.id,
         title=sample.title or sample.id,
-        media_type=MEDIA_TYPES[picture],
-        input=refs[extension],
-        tensor=refs["tensor"],
-        outputs=refs["outputs"],
+        media_type=media,
+        input=file_ref(folder, path),
+        tensors=_write_tensors(folder, sample.id, "tensor", decoded),
+        outputs=_write_tensors(folder, sample.id, "outputs", answer),
         label=sample.label,
         shown=sample.shown,
     )
+
+
+def _write_tensors(folder: Path, id_: str, ending: str, values: Tensors) -> list[TensorFile]:
+    """One file a tensor; a single one is named by the example alone."""
+    written = []
+    for name, array in values.items():
+        middle = "" if len(values) == 1 else f".{name}"
+        path = folder / "examples" / f"{id_}{middle}.{ending}"
+        path.write_bytes(to_bytes(array))
+        ref = file_ref(folder, path)
+        written.append(
+            TensorFile(
+                name=name, dtype=dtype_of(array), shape=[*array.shape], file=ref.file,
+                size_bytes=ref.size_bytes, sha256=ref.sha256,
+            )
+        )  # fmt: skip
+    return written
+
+
+def dtype_of(array: Array) -> Datatype:
+    """A contract's name of an array's type."""
+    return next(name for name, kind in DTYPES.items() if array.dtype == kind)
+
+
+def entry_of(path: Path) -> Literal["wasm", "webgpu"]:
+    """The narrowest onnxruntime-web entry that has all operators of the file."""
+    import onnx  # half a second, which an unchanged build must not pay
+
+    model = onnx.load(path, load_external_data=False)
+    nodes = [*model.graph.node, *(node for f in model.functions for node in f.node)]
+    text = any(
+        value.type.tensor_type.elem_type == onnx.TensorProto.STRING for value in model.graph.input
+    )
+    special = any(n.domain in WASM_DOMAINS or n.op_type in WASM_OPERATORS for n in nodes)
+    return "wasm" if text or special else "webgpu"
 
 
 def copy_variants(
@@ -123,7 +130,7 @@ def copy_variants(
                 file=ref.file,
                 size_bytes=ref.size_bytes,
                 sha256=ref.sha256,
-                entry="webgpu",
+                entry=entry_of(target),
                 backends=dict(backends[name]),
             )
         )
@@ -131,10 +138,9 @@ def copy_variants(
 
 
 def make_contract(
-    recipe: Recipe,
+    exported: Exported,
     *,
     version: int,
-    labels: Sequence[str],
     variants: list[Variant],
     best: Mapping[Backend, VariantName],
     examples: list[Example],
@@ -142,31 +148,21 @@ def make_contract(
     provenance: Provenance,
 ) -> Contract:
     """The contract of one version."""
-    file, count = recipe.file, len(labels)
-    k = min(file.output.top_k, count)
+    sourced = exported.sourced
+    file = sourced.recipe.file
     return Contract(
         schema_version=SCHEMA_VERSION,
-        name=recipe.name,
+        name=sourced.recipe.name,
         version=version,
         title=file.title,
         description=file.description,
         task=file.task,
         licence=file.licence,
-        labels=list(labels),
-        input=input_spec(file.input),
-        outputs=[
-            Tensor(name=PROBABILITIES, dtype="float32", shape=["batch", count]),
-            Tensor(name=TOP_PROBABILITIES, dtype="float32", shape=["batch", k]),
-            Tensor(name=TOP_INDICES, dtype="int64", shape=["batch", k]),
-        ],
-        decision=Decision(
-            kind="scores",
-            probabilities=PROBABILITIES,
-            top_probabilities=TOP_PROBABILITIES,
-            top_indices=TOP_INDICES,
-            top_k=k,
-            ask_a_person_below=file.output.ask_a_person_below,
-        ),
+        labels=list(sourced.labels),
+        input=sourced.input,
+        inputs=list(exported.inputs),
+        outputs=list(exported.outputs),
+        decision=sourced.decision,
         variants=variants,
         best=dict(best),
         examples=examples,
@@ -175,12 +171,19 @@ def make_contract(
     )
 
 
+def copy_decoder(folder: Path, exported: Exported) -> None:
+    """Copy what the decoder needs into the version: a text's tokenizer."""
+    if isinstance(exported.sourced.input, TextInput):
+        shutil.copyfile(exported.sourced.folder / TOKENIZER, folder / TOKENIZER)
+
+
 def index_entry(
     models: Path, folder: Path, contract: Contract, earlier: Sequence[int] = ()
 ) -> IndexEntry:
     """What index.json says of a version that lies in `folder` below `models`."""
-    shown = [example.input.file for example in contract.examples if example.shown]
-    sample = shown[len(shown) // 2] if shown else None
+    pictures = [e.input.file for e in contract.examples
+                if e.shown and e.media_type.startswith("image/")]  # fmt: skip
+    sample = pictures[len(pictures) // 2] if pictures else None
     return IndexEntry(
         title=contract.title,
         description=contract.description,
@@ -195,19 +198,19 @@ def index_entry(
 
 
 def write_draft(
-    models: Path, quantised: Quantised, pixels: Pixels, provenance: Provenance
+    models: Path, quantised: Quantised, tensors: Sequence[Tensors], provenance: Provenance
 ) -> Contract:
     """An unpublished version below `models`, for verify: every backend is still unverified."""
-    recipe, sourced = quantised.recipe, quantised.exported.sourced
+    recipe, exported = quantised.recipe, quantised.exported
     folder = models / recipe.name / "1"
     folder.mkdir(parents=True)
+    copy_decoder(folder, exported)
     contract = make_contract(
-        recipe,
+        exported,
         version=1,
-        labels=sourced.labels,
         variants=copy_variants(folder, quantised, dict.fromkeys(quantised.paths, UNVERIFIED)),
         best={"cpu": "fp32", "wasm": "fp32", "webgpu": "fp32"},
-        examples=write_examples(folder, sourced.examples, pixels),
+        examples=write_examples(folder, recipe.file.input.kind, exported.sourced.examples, tensors),
         documents=[],
         provenance=provenance,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import onnx
 
-from export.join import join
+from export.joining import join
 from export.recipe import Recipe
 from export.sources import Source
 
@@ -24,8 +24,7 @@ def make_exported(recipe: Recipe, source: Source, labels: int, folder: Path) -> 
 
 def joined(recipe: Recipe, core: onnx.ModelProto, labels: int) -> onnx.ModelProto:
     """The bare network between the pre- and post-processing that the recipe names."""
-    file = recipe.file
-    model = join(core, file.input.tensor, file.input.size(), file.output, labels)
+    model = join(recipe, core, labels)
     strip(model)
     return model
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from export.contract import Backend, BackendResult, VariantName
 from export.errors import Refused
 from export.evidence import Evidence, Measurement, What, Where
-from export.recipe import Limits, Recipe
+from export.recipe import Recipe
+from export.recipe.limits import Limits
 from export.stages.results import Measured, Verified
 
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
@@ -19,12 +20,18 @@ BACKEND_OF: dict[Where, Backend] = {
     "chromium-wasm-2-threads": "wasm",
     "chromium-webgpu": "webgpu",
 }
-UNITS: dict[What, str] = {
-    "accuracy": "", "accuracy_loss_points": "points", "differing_input_bytes": "bytes",
-    "label_agreement": "", "max_difference": "", "size_mb": "MB", "size_vs_fp32": "",
-    "time_vs_fp32": "", "median_ms": "ms",
+UNITS: dict[str, str] = {
+    "accuracy_loss_points": "points", "differing_input_bytes": "bytes", "size_mb": "MB",
+    "median_ms": "ms", "p95_ms": "ms",
 }  # fmt: skip
-AT_LEAST: frozenset[What] = frozenset({"accuracy", "label_agreement"})
+AT_LEAST: frozenset[What] = frozenset({"accuracy", "cosine", "label_agreement"})
+JUDGED: tuple[What, ...] = (
+    "accuracy", "accuracy_loss_points", "batch_difference", "cosine", "label_agreement",
+    "max_difference",
+)  # fmt: skip
+WASM: tuple[Where, ...] = ("chromium-wasm-1-thread", "chromium-wasm-2-threads")
+PAGE_DECODES = "page decodes"  # in the environment: kinds of input, separated by commas
+SAME_TIME = 0.05  # two medians closer than this are one speed
 
 
 @dataclass(frozen=True)
@@ -37,29 +44,74 @@ class Judged:
 
 def gate(measured: Measured) -> Verified:
     """Hold every measurement to its limit. Raises Refused with all that missed."""
-    recipe = measured.quantised.recipe
-    judged = judge(recipe, measured.evidence)
+    quantised = measured.quantised
+    judged = judge(quantised.recipe, measured.evidence)
     if judged.refusals:
         raise Refused(judged.refusals)
-    backends = {
-        variant: {
-            backend: _result(recipe, judged.evidence, variant, backend) for backend in BACKENDS
-        }
-        for variant in measured.quantised.paths
-    }
-    sizes = {variant: path.stat().st_size for variant, path in measured.quantised.paths.items()}
+    sizes = {variant: path.stat().st_size for variant, path in quantised.paths.items()}
+    backends = offered(quantised.recipe, judged.evidence, sizes)
     return Verified(
-        Measured(measured.quantised, judged.evidence),
+        Measured(quantised, judged.evidence, measured.details),
         backends,
-        _best(recipe, judged.evidence, backends, sizes),
+        _best(quantised.recipe, judged.evidence, backends, sizes),
     )
+
+
+def offered(
+    recipe: Recipe, evidence: Evidence, sizes: Mapping[VariantName, int]
+) -> dict[VariantName, dict[Backend, BackendResult]]:
+    """What each variant reached on each backend; one that wins nothing there is not offered."""
+    results = {
+        variant: {backend: _result(recipe, evidence, variant, backend) for backend in BACKENDS}
+        for variant in sizes
+    }
+    for backend in BACKENDS:
+        passed = [v for v in results if results[v][backend].status == "passed"]
+        for variant in passed:
+            better = [o for o in passed if o != variant and _beats(evidence, results, sizes,
+                                                                   backend, o, variant)]  # fmt: skip
+            if better and variant != "fp32":
+                why = f"{better[0]} is no larger, no slower and no less exact here"
+                results[variant][backend] = results[variant][backend].model_copy(
+                    update={"status": "not-offered", "why": why}
+                )
+    return results
+
+
+def _beats(
+    evidence: Evidence,
+    results: Mapping[VariantName, Mapping[Backend, BackendResult]],
+    sizes: Mapping[VariantName, int],
+    backend: Backend,
+    one: VariantName,
+    other: VariantName,
+) -> bool:
+    """Whether `one` is at least as good in everything: bytes, time, difference and accuracy."""
+    mine, its = results[one][backend], results[other][backend]
+    accuracy = accuracies(evidence)
+    times = (mine.time_vs_fp32 or 1.0, its.time_vs_fp32 or 1.0)
+    return (
+        sizes[one] <= sizes[other]
+        and times[0] <= times[1] * (1 + SAME_TIME)
+        and (mine.max_difference or 0.0) <= (its.max_difference or 0.0)
+        and accuracy.get(one, 0.0) >= accuracy.get(other, 0.0)
+    )
+
+
+def accuracies(evidence: Evidence) -> dict[VariantName, float]:
+    """Natively measured, by variant; empty without labelled data."""
+    return {
+        m.variant: m.value
+        for m in evidence.measurements
+        if m.what == "accuracy" and m.where == "python-cpu" and m.variant
+    }
 
 
 def judge(recipe: Recipe, evidence: Evidence) -> Judged:
     """Pure: fill in limits, collect refusals; a limit with no measurement is one."""
     measurements = [_with_limit(recipe, item) for item in evidence.measurements]
     missed = [_refusal(item) for item in measurements if item.passed is False]
-    missing = list(_missing(recipe, measurements))
+    missing = list(_missing(recipe, evidence, measurements))
     return Judged(
         evidence.model_copy(update={"measurements": measurements}), tuple(missed + missing)
     )
@@ -95,18 +147,23 @@ def _refusal(item: Measurement) -> str:
     )
 
 
-def _missing(recipe: Recipe, measurements: list[Measurement]) -> Iterator[str]:
+def _missing(recipe: Recipe, evidence: Evidence, measurements: list[Measurement]) -> Iterator[str]:
     seen = {(item.variant, item.where, item.what) for item in measurements}
-    for where in ("chromium-wasm-1-thread", "chromium-wasm-2-threads"):
-        if (None, where, "differing_input_bytes") not in seen:
-            yield f"no evidence that input tensors are equal at {where}"
+    if recipe.file.input.kind in evidence.environment.get(PAGE_DECODES, "").split(", "):
+        for where in WASM:
+            if (None, where, "differing_input_bytes") not in seen:
+                yield f"no evidence that input tensors are equal at {where}"
     for named in recipe.file.limits.webgpu:
         if named != "all" and (named, "chromium-webgpu", "max_difference") not in seen:
             yield f"limits.webgpu.{named} is set, but nothing was measured on WebGPU"
     for variant in recipe.file.variants.offer:
-        for where in ("python-cpu", "chromium-wasm-1-thread", "chromium-wasm-2-threads"):
-            for what in ("accuracy", "accuracy_loss_points", "label_agreement", "max_difference"):
-                limited = getattr(recipe.file.limits.of(variant), what) is not None
+        limits = recipe.file.limits.of(variant)
+        for where in ("python-cpu", *WASM):
+            if (variant, where, "max_difference") not in seen:
+                yield f"no evidence for {variant} at {where}"
+            for what in JUDGED:
+                only_native = what == "batch_difference" and where != "python-cpu"
+                limited = getattr(limits, what) is not None and not only_native
                 if limited and (variant, where, what) not in seen:
                     yield f"no evidence for {variant} {what.replace('_', ' ')} at {where}"
 
@@ -124,33 +181,45 @@ def _result(
         return min(values) if what in AT_LEAST else max(values)
 
     limits = recipe.file.limits.of(variant, webgpu=backend == "webgpu")
+    measured = worst("max_difference") is not None
     return BackendResult(
-        status="passed" if worst("max_difference") is not None else "unverified",
+        status="passed" if measured else "unverified",
+        why=None if measured else _why_unverified(evidence, variant),
         tolerance=limits.max_difference,
         inputs=max((item.count for item in mine if item.what == "max_difference"), default=None),
         max_difference=worst("max_difference"),
         label_agreement=worst("label_agreement"),
+        cosine=worst("cosine"),
         time_vs_fp32=worst("time_vs_fp32"),
     )
+
+
+def _why_unverified(evidence: Evidence, variant: VariantName) -> str:
+    told = [
+        n for n in evidence.notes if "not measured on WebGPU" in n or n.startswith("WebGPU was")
+    ]
+    mine = [note for note in told if note.startswith((f"{variant} ", "WebGPU"))]
+    return mine[0] if mine else "not measured"
 
 
 def _best(
     recipe: Recipe,
     evidence: Evidence,
     backends: dict[VariantName, dict[Backend, BackendResult]],
-    sizes: dict[VariantName, int],
+    sizes: Mapping[VariantName, int],
 ) -> dict[Backend, VariantName]:
-    accuracy = {m.variant: m.value for m in evidence.measurements
-                if m.what == "accuracy" and m.where == "python-cpu"}  # fmt: skip
+    accuracy = accuracies(evidence)
 
-    def rank(variant: VariantName, backend: Backend) -> tuple[float, int]:
+    def rank(variant: VariantName, backend: Backend) -> tuple[float, float]:
+        result = backends[variant][backend]
         match recipe.file.variants.prefer:
             case "smallest":
                 return 0.0, sizes[variant]
             case "fastest":
-                return backends[variant][backend].time_vs_fp32 or 1.0, sizes[variant]
+                return result.time_vs_fp32 or 1.0, sizes[variant]
             case "most-accurate":
-                return -accuracy.get(variant, 0.0), sizes[variant]
+                exact = result.max_difference or 0.0
+                return -accuracy.get(variant, 0.0), exact
 
     best: dict[Backend, VariantName] = {}
     for backend in BACKENDS:

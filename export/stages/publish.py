@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from filelock import FileLock
@@ -19,11 +20,17 @@ from export.contract import (
     read_index,
     to_json,
 )
-from export.decode.pixels import Pixels
 from export.errors import Refused
 from export.model_card import model_card
 from export.stages.results import Verified
-from export.version import copy_variants, index_entry, make_contract, write_examples
+from export.tensors import Tensors
+from export.version import (
+    copy_decoder,
+    copy_variants,
+    index_entry,
+    make_contract,
+    write_examples,
+)
 from export.workspace import ROOT
 
 INCOMING = ".incoming-"
@@ -40,7 +47,9 @@ def published(models: Path, name: str) -> Contract | None:
     return read_contract(models / entry.contract.file) if entry else None
 
 
-def publish(models: Path, verified: Verified, pixels: Pixels, provenance: Provenance) -> Contract:
+def publish(
+    models: Path, verified: Verified, tensors: Sequence[Tensors], provenance: Provenance
+) -> Contract:
     """Write the next version beside the others, rename it into place, then switch index.json.
 
     Interrupted anywhere, index.json still names the version of before; what was left half-written
@@ -54,7 +63,7 @@ def publish(models: Path, verified: Verified, pixels: Pixels, provenance: Proven
         incoming = home / f"{INCOMING}{version}"
         incoming.mkdir(parents=True)
         try:
-            contract = _write(incoming, version, verified, pixels, provenance)
+            contract = _write(incoming, version, verified, tensors, provenance)
             refuse_private(incoming)
             (home / JOURNAL).write_text(str(version))
             incoming.rename(home / str(version))
@@ -88,24 +97,32 @@ def _next_version(home: Path) -> int:
 
 
 def _write(
-    folder: Path, version: int, verified: Verified, pixels: Pixels, provenance: Provenance
+    folder: Path,
+    version: int,
+    verified: Verified,
+    tensors: Sequence[Tensors],
+    provenance: Provenance,
 ) -> Contract:
-    quantised = verified.measured.quantised
-    sourced = quantised.exported.sourced
-    evidence = folder / "evidence.json"
-    evidence.write_bytes(to_json(verified.measured.evidence))
+    measured = verified.measured
+    quantised, exported = measured.quantised, measured.quantised.exported
+    copy_decoder(folder, exported)
     variants = copy_variants(folder, quantised, verified.backends)
-    examples = write_examples(folder, sourced.examples, pixels)
-    card = folder / "README.md"
-    card.write_text(model_card(quantised.recipe, version, verified.measured.evidence, provenance))
+    kind = quantised.recipe.file.input.kind
+    examples = write_examples(folder, kind, exported.sourced.examples, tensors)
+    documents = {
+        "evidence.json": to_json(measured.evidence),
+        "details.json": to_json(measured.details),
+        "README.md": model_card(quantised.recipe, version, measured.evidence, provenance).encode(),
+    }
+    for name, data in documents.items():
+        (folder / name).write_bytes(data)
     contract = make_contract(
-        quantised.recipe,
+        exported,
         version=version,
-        labels=sourced.labels,
         variants=variants,
         best=verified.best,
         examples=examples,
-        documents=[file_ref(folder, evidence), file_ref(folder, card)],
+        documents=[file_ref(folder, folder / name) for name in documents],
         provenance=provenance,
     )
     (folder / "contract.json").write_bytes(to_json(contract))

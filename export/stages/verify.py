@@ -10,19 +10,24 @@ from typing import Protocol
 
 import numpy as np
 
-from export.contract import VariantName
-from export.decode.pixels import Pixels
+from export.contract import ScoresDecision, VariantName
+from export.details import detail
 from export.errors import Refused
-from export.evidence import Evidence, Measurement, What, Where
-from export.parity import Arrays, check_outputs, compare
+from export.evaluate import TIE, Score, rights
+from export.evidence import Detail, Details, Evidence, Measurement, What, Where
+from export.parity import Comparison, compare
 from export.runtime import Session
 from export.samples import JudgedSamples
+from export.spec import stream_of
 from export.stages.gate import UNITS
 from export.stages.results import Quantised
+from export.statistics import Scores, interval, paired_p_value
+from export.tensor_bytes import to_bytes
+from export.tensors import Answers, Tensors, batches
+from export.version import entry_of
 
-# A judge undecided by less than this may fall either way by the order of float32 sums alone.
-TIE = 1e-5
 TIMED_RUNS = 30
+ALONE_OR_NOT = 64  # inputs compared alone and in a batch
 Say = Callable[[str], None]
 
 
@@ -44,26 +49,35 @@ WEBGPU = Place("chromium-webgpu", "webgpu", 1)
 
 @dataclass(frozen=True)
 class PageAnswers:
-    """What the page saw and answered: one decoded tensor a picture, and every output."""
+    """What the page saw and answered, an entry an input. `times_ms`: of one input, repeated.
 
-    tensors: tuple[bytes, ...]
-    outputs: Arrays
-    median_ms: float
-    timed_runs: int
+    `decoded` is None where the page was given tensors, since it has no decoder for this kind yet.
+    """
+
+    decoded: tuple[Tensors, ...] | None
+    answers: tuple[Answers, ...]
+    times_ms: tuple[float, ...]
 
 
 class Page(Protocol):
     """The shipped page in a real browser, driven from Python."""
 
     environment: Mapping[str, str]
+    decodes: frozenset[str]
+    """Kinds of input that the page decodes by itself."""
     webgpu: str | None
     """None when WebGPU is there, else why not."""
     shader_f16: bool
 
     def predict(
-        self, variant: str, backend: str, threads: int, pictures: Sequence[bytes]
+        self, variant: str, backend: str, threads: int, inputs: Sequence[bytes]
     ) -> PageAnswers:
-        """Decode and predict each picture (a whole encoded file) in the page's own worker."""
+        """Decode and predict each encoded input in the page's own worker."""
+
+    def predict_tensors(
+        self, variant: str, backend: str, threads: int, inputs: Sequence[Tensors]
+    ) -> PageAnswers:
+        """Predict decoded inputs."""
 
 
 OpenPage = Callable[[Path, str], AbstractContextManager[Page]]
@@ -76,124 +90,220 @@ class Decoded:
 
     name: str
     judged: JudgedSamples
-    pixels: Pixels
+    tensors: tuple[Tensors, ...]
 
-    def first(self, count: int) -> Decoded:
-        """The first `count` of them."""
-        return Decoded(self.name, self.judged.first(count), self.pixels[:count])
+    def at_most(self, count: int) -> Decoded:
+        """`count` of them, evenly picked, or all."""
+        if count >= len(self.tensors):
+            return self
+        positions = np.linspace(0, len(self.tensors) - 1, count).round().astype(int).tolist()
+        return self.pick(positions)
+
+    def pick(self, positions: Sequence[int]) -> Decoded:
+        """Those at the positions."""
+        tensors = tuple(self.tensors[i] for i in positions)
+        return Decoded(self.name, self.judged.pick(positions), tensors)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What verify found."""
+
+    evidence: Evidence
+    details: Details
 
 
 def verify(
-    quantised: Quantised, golden: Decoded, labelled: Decoded, page: Page, say: Say
-) -> Evidence:
+    quantised: Quantised,
+    golden: Decoded,
+    labelled: Decoded | None,
+    score: Score | None,
+    page: Page,
+    say: Say,
+) -> Verification:
     """Measure every variant at every place. Limits are not looked at here: the gate does."""
-    sets = (golden, labelled)
-    measurements = list(_sizes(quantised))
-    notes: list[str] = []
-    for variant, path in quantised.paths.items():
-        say(f"{variant} in onnxruntime")
-        measurements += _measure_python(quantised, variant, path, sets)
-    for place in PLACES:
-        for variant in quantised.paths:
-            say(f"{variant} in Chromium, {place.where.removeprefix('chromium-')}")
-            measurements += _measure_page(quantised, variant, place, sets, page)
-    measurements += _measure_webgpu(quantised, golden, page, say, notes)
-    return Evidence(
-        schema_version=1,
-        name=quantised.recipe.name,
-        judge=quantised.exported.sourced.judge,
-        environment=dict(page.environment),
-        measurements=list(_relative(measurements)),
-        notes=notes,
-    )
+    return _Verify(quantised, golden, labelled, score, page, say).run()
 
 
-def _sizes(quantised: Quantised) -> Iterator[Measurement]:
-    whole = quantised.paths["fp32"].stat().st_size
-    for variant, path in quantised.paths.items():
-        size = path.stat().st_size
-        yield _measurement("size_mb", variant, "publication", "files", 1, size / 1e6)
-        yield _measurement("size_vs_fp32", variant, "publication", "files", 1, size / whole)
+class _Verify:
+    def __init__(
+        self, quantised: Quantised, golden: Decoded, labelled: Decoded | None,
+        score: Score | None, page: Page, say: Say,
+    ) -> None:  # fmt: skip
+        self.quantised, self.golden, self.labelled = quantised, golden, labelled
+        self.score, self.page, self.say = score, page, say
+        self.sourced = quantised.exported.sourced
+        self.notes: list[str] = []
+        self.details: list[Detail] = []
+        self.rights: dict[tuple[Where, VariantName], Scores] = {}
+
+    def run(self) -> Verification:
+        measurements = list(self._sizes())
+        self._note_what_is_missing()
+        for variant, path in self.quantised.paths.items():
+            self.say(f"{variant} in onnxruntime")
+            measurements += self._native(variant, path)
+        few = self.quantised.recipe.file.browser.labelled_at_most
+        sets = [self.golden, *([self.labelled.at_most(few)] if self.labelled else [])]
+        for place in PLACES:
+            for variant in self.quantised.paths:
+                self.say(f"{variant} in Chromium, {place.where.removeprefix('chromium-')}")
+                measurements += self._in_page(variant, place, sets)
+        measurements += self._webgpu()
+        name = self.quantised.recipe.name
+        evidence = Evidence(
+            schema_version=2, name=name, judge=self.sourced.judge,
+            environment=dict(self.page.environment),
+            measurements=list(_relative(measurements)), notes=self.notes,
+        )  # fmt: skip
+        return Verification(evidence, Details(schema_version=2, name=name, details=self.details))
+
+    def _sizes(self) -> Iterator[Measurement]:
+        whole = self.quantised.paths["fp32"].stat().st_size
+        for variant, path in self.quantised.paths.items():
+            size = path.stat().st_size
+            yield _measurement("size_mb", variant, "publication", "files", 1, size / 1e6)
+            yield _measurement("size_vs_fp32", variant, "publication", "files", 1, size / whole)
+
+    def _note_what_is_missing(self) -> None:
+        kind = self.sourced.input.kind
+        if self.labelled is None:
+            self.notes.append("There is no labelled data: accuracy was not measured.")
+        if kind not in self.page.decodes:
+            self.notes.append(
+                f"The page has no decoder for {kind} yet: it was given the tensors that Python's "
+                "decoder gives, so equal decoding was not measured."
+            )
+
+    def _native(self, variant: VariantName, path: Path) -> Iterator[Measurement]:
+        session = Session(path, stream_of(self.quantised.recipe.file.input))
+        for data in (self.golden, *([self.labelled] if self.labelled else [])):
+            answers = session.run(data.tensors)
+            yield from self._compared(variant, "python-cpu", data, answers)
+        yield from self._alone_or_not(variant, session)
+        times = session.times_ms(self.golden.tensors[0], TIMED_RUNS)
+        yield from _timed(variant, "python-cpu", times)
+
+    def _alone_or_not(self, variant: VariantName, session: Session) -> Iterator[Measurement]:
+        """The answers of inputs that can run together, together and alone."""
+        several = [*self.golden.tensors, *(self.labelled.tensors if self.labelled else ())]
+        chosen = [p for group in batches(several) if len(group) > 1 for p in group][:ALONE_OR_NOT]
+        if not chosen:
+            if variant == "fp32":
+                self.notes.append("No two inputs are of one shape: batches were not measured.")
+            return
+        inputs = [several[i] for i in chosen]
+        found = [
+            float(np.abs(one[name].astype(np.float64) - other[name].astype(np.float64)).max())
+            for one, other in zip(session.run(inputs), session.run(inputs, most=1), strict=True)
+            for name in one
+            if one[name].size and one[name].dtype.kind == "f"
+        ]
+        yield _measurement(
+            "batch_difference", variant, "python-cpu", "golden examples", len(chosen), max(found)
+        )
+
+    def _in_page(
+        self, variant: VariantName, place: Place, sets: Sequence[Decoded]
+    ) -> Iterator[Measurement]:
+        for data in sets:
+            got = self._predicted(variant, place, data)
+            if got.decoded is not None and variant == "fp32":
+                yield _differing_bytes(place.where, data, got.decoded)
+            yield from self._compared(variant, place.where, data, got.answers)
+            if data is sets[0]:
+                yield from _timed(variant, place.where, got.times_ms)
+
+    def _predicted(self, variant: VariantName, place: Place, data: Decoded) -> PageAnswers:
+        if self.sourced.input.kind in self.page.decodes:
+            encoded = [sample.data for sample in data.judged.samples]
+            return self.page.predict(variant, place.backend, place.threads, encoded)
+        return self.page.predict_tensors(variant, place.backend, place.threads, data.tensors)
+
+    def _webgpu(self) -> Iterator[Measurement]:
+        browser = self.quantised.recipe.file.browser
+        if not browser.webgpu:
+            self.notes.append("WebGPU was not measured: the recipe says so.")
+            return
+        if self.page.webgpu is not None:
+            self.notes.append(f"WebGPU was not measured: {self.page.webgpu}.")
+            return
+        few = self.golden.at_most(browser.webgpu_examples)
+        measured = False
+        for variant, path in self.quantised.paths.items():
+            if why := self._no_webgpu(variant, path):
+                self.notes.append(f"{variant} was not measured on WebGPU: {why}.")
+                continue
+            self.say(f"{variant} in Chromium, webgpu")
+            try:
+                yield from list(self._in_page(variant, WEBGPU, (few,)))
+                measured = True
+            except Refused as refusal:
+                reason = refusal.reasons[0].splitlines()[0][:200]
+                self.notes.append(f"{variant} was not measured on WebGPU: {reason}.")
+        if measured:
+            self.notes.append(
+                f"On WebGPU {len(few.judged)} golden examples were compared, without a GPU "
+                "(SwiftShader is slow); accuracy was not measured there."
+            )
+
+    def _no_webgpu(self, variant: VariantName, path: Path) -> str | None:
+        if entry_of(path) == "wasm":
+            return "it has operators that the WebGPU runtime lacks"
+        if variant == "fp16" and not self.page.shader_f16:
+            return "this adapter has no shader-f16"
+        return None
+
+    def _compared(
+        self, variant: VariantName, where: Where, data: Decoded, answers: Sequence[Answers]
+    ) -> Iterator[Measurement]:
+        place = f"{variant} at {where} on {data.name}"
+        found = compare(place, self.sourced.decision, data.judged.answers, answers, TIE)
+
+        def told(what: What, value: float, count: int = found.count) -> Measurement:
+            return _measurement(what, variant, where, data.name, count, value)
+
+        yield told("max_difference", found.max_difference)
+        if found.label_agreement is not None:
+            yield told("label_agreement", found.label_agreement, found.decided)
+        if found.cosine is not None:
+            yield told("cosine", found.cosine)
+        right = None
+        if data.name == "labelled data":
+            right = rights(self.sourced.decision, data.judged, answers, self.score)
+        if right is not None:
+            low, high = interval(right)
+            accuracy = told("accuracy", float(right.mean()))
+            yield accuracy.model_copy(update={"low": low, "high": high})
+            self.rights[where, variant] = right
+            if variant != "fp32":
+                yield told("paired_p_value", paired_p_value(self.rights[where, "fp32"], right))
+        self.details.append(self._detail(variant, where, data, answers, found))
+
+    def _detail(
+        self, variant: VariantName, where: Where, data: Decoded, answers: Sequence[Answers],
+        found: Comparison,
+    ) -> Detail:  # fmt: skip
+        ...
 
 
-def _measure_python(
-    quantised: Quantised, variant: VariantName, path: Path, sets: Sequence[Decoded]
-) -> Iterator[Measurement]:
-    session = Session(path)
-    for data in sets:
-        outputs = dict(session.run(data.pixels))
-        yield from _compare(quantised, variant, "python-cpu", data, outputs)
-    milliseconds = session.median_ms(sets[0].pixels, TIMED_RUNS)
-    yield _measurement(
-        "median_ms", variant, "python-cpu", "golden examples", TIMED_RUNS, milliseconds
-    )
-
-
-def _measure_page(
-    quantised: Quantised, variant: VariantName, place: Place, sets: Sequence[Decoded], page: Page
-) -> Iterator[Measurement]:
-    for data in sets:
-        pictures = [sample.data for sample in data.judged.samples]
-        answers = page.predict(variant, place.backend, place.threads, pictures)
-        if variant == "fp32":
-            yield _differing_bytes(place.where, data, answers.tensors)
-        yield from _compare(quantised, variant, place.where, data, answers.outputs)
-        if data is sets[0]:
-            runs, milliseconds = answers.timed_runs, answers.median_ms
-            yield _measurement("median_ms", variant, place.where, data.name, runs, milliseconds)
-
-
-def _measure_webgpu(
-    quantised: Quantised, golden: Decoded, page: Page, say: Say, notes: list[str]
-) -> Iterator[Measurement]:
-    browser = quantised.recipe.file.browser
-    if not browser.webgpu:
-        notes.append("WebGPU was not measured: the recipe says so.")
-        return
-    if page.webgpu is not None:
-        notes.append(f"WebGPU was not measured: {page.webgpu}.")
-        return
-    few = golden.first(browser.webgpu_examples)
-    notes.append(
-        f"On WebGPU {len(few.judged)} golden examples were compared, without a GPU (SwiftShader is "
-        "slow); accuracy was not measured there."
-    )
-    for variant in quantised.paths:
-        if variant == "fp16" and not page.shader_f16:
-            notes.append("fp16 was not measured on WebGPU: this adapter has no shader-f16.")
-            continue
-        say(f"{variant} in Chromium, webgpu")
-        yield from _measure_page(quantised, variant, WEBGPU, (few,), page)
-
-
-def _compare(
-    quantised: Quantised, variant: VariantName, where: Where, data: Decoded, outputs: Arrays
-) -> Iterator[Measurement]:
-    sourced = quantised.exported.sourced
-    place = f"{variant} at {where} on {data.name}"
-    top_k = sourced.recipe.file.output.top_k
-    got = check_outputs(place, outputs, len(data.judged), len(sourced.labels), top_k)
-    found = compare(place, data.judged.probabilities, got, TIE)
-    count = found.count
-    yield _measurement("max_difference", variant, where, data.name, count, found.max_difference)
-    agreement = found.label_agreement
-    yield _measurement("label_agreement", variant, where, data.name, found.decided, agreement)
-    labels = data.judged.labels()
-    if data.name == "labelled data" and labels is not None:
-        right = float((got.argmax(axis=1) == labels).mean())
-        yield _measurement("accuracy", variant, where, data.name, count, right)
-
-
-def _differing_bytes(where: Where, data: Decoded, tensors: Sequence[bytes]) -> Measurement:
-    if len(tensors) != len(data.pixels):
-        raise Refused([f"{where}: {len(tensors)} tensors for {len(data.pixels)} pictures"])
+def _differing_bytes(where: Where, data: Decoded, decoded: Sequence[Tensors]) -> Measurement:
+    if len(decoded) != len(data.tensors):
+        raise Refused([f"{where}: {len(decoded)} tensors for {len(data.tensors)} inputs"])
     differing = 0
-    for ours, theirs in zip(data.pixels, tensors, strict=True):
-        got = np.frombuffer(theirs, np.uint8)
-        if got.size != ours.size:
-            raise Refused([f"{where}: a tensor of {got.size} bytes, expected {ours.size}"])
-        differing += int((got != ours.ravel()).sum())
-    return _measurement("differing_input_bytes", None, where, data.name, len(tensors), differing)
+    for ours, theirs in zip(data.tensors, decoded, strict=True):
+        for name, values in ours.items():
+            one, other = to_bytes(values), to_bytes(theirs[name])
+            if len(one) != len(other):
+                raise Refused([f"{where}: {name} of {len(other)} bytes, expected {len(one)}"])
+            differing += int((np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8)).sum())
+    return _measurement("differing_input_bytes", None, where, data.name, len(decoded), differing)
+
+
+def _timed(variant: VariantName, where: Where, times: Sequence[float]) -> Iterator[Measurement]:
+    for what, share in (("median_ms", 50), ("p95_ms", 95)):
+        value = float(np.percentile(times, share))
+        yield _measurement(what, variant, where, "golden examples", len(times), value)
 
 
 def _relative(measurements: Sequence[Measurement]) -> Iterator[Measurement]:
@@ -209,14 +319,12 @@ def _relative(measurements: Sequence[Measurement]) -> Iterator[Measurement]:
                 update={"what": "time_vs_fp32", "unit": "", "value": item.value / base}
             )
         if item.what == "accuracy":
-            lost = (base - item.value) * 100
-            yield item.model_copy(
-                update={"what": "accuracy_loss_points", "unit": "points", "value": lost}
-            )
+            lost = {"what": "accuracy_loss_points", "unit": "points", "low": None, "high": None}
+            yield item.model_copy(update={**lost, "value": (base - item.value) * 100})
 
 
 def _measurement(
-    what: What, variant: VariantName | None, where: Where, data: str, count: int, value: float
+    what: str, variant: VariantName | None, where: Where, data: str, count: int, value: float
 ) -> Measurement:
     return Measurement.model_validate(
         {
