@@ -15,7 +15,7 @@ import numpy as np
 
 from export.contract import Contract, Provenance
 from export.decode import decoder
-from export.errors import DecodeError, SetupError, SourceError
+from export.errors import DecodeError, Refused, SetupError, SourceError
 from export.evidence import Details, Evidence
 from export.packages import fetch
 from export.recipe import Recipe, read_recipe
@@ -104,9 +104,15 @@ class _Build:
         sourced = self._sourced()
         quantised = self._quantised(self._exported(sourced))
         measured = self._measured(quantised)
-        self.report.evidence(judge(self.recipe, measured.evidence).evidence)
-        verified = gate(measured)
+        judged = judge(self.recipe, measured.evidence)
+        self.report.evidence(judged.evidence)
         examples = self._decoded(sourced, "examples")
+        if judged.refusals:
+            from export.stages.explain import explain
+
+            self.report.now("gate", "looking for the first tensor that differs")
+            raise Refused([*judged.refusals, *explain(measured, judged.evidence, examples)])
+        verified = gate(measured)
         contract = publish(
             self.workspace.models, verified, examples, self._provenance(sourced),
             by=self.by, why=self.why,
@@ -123,7 +129,9 @@ class _Build:
             make_sourced(self._origin, at, lambda text: self.report.now("source", text))
 
         sourced = read_sourced(self.recipe, self._cached("source", make))
-        labelled = f"{len(sourced.labelled):,} labelled, " if sourced.labelled else "none labelled, "
+        labelled = (
+            f"{len(sourced.labelled):,} labelled, " if sourced.labelled else "none labelled, "
+        )
         text = f"{sourced.judge}; {labelled}{len(sourced.examples)} golden examples"
         self.report.stage("source", text, time.monotonic() - started)
         return sourced
@@ -280,7 +288,11 @@ def _keys(workspace: Workspace, recipe: Recipe) -> dict[str, str]:
     if not (workspace.web / "verify.html").exists():
         raise SetupError(f"{workspace.web}: the built page is missing; run `npm run build` first")
     file = recipe.file.model_dump(mode="json")
-    code = [p for p in (ROOT / "export").rglob("*.py") if not PRESENTATION & {*p.relative_to(ROOT).parts}]
+    code = [
+        p
+        for p in (ROOT / "export").rglob("*.py")
+        if not PRESENTATION & {*p.relative_to(ROOT).parts}
+    ]
     # Everything beside the recipe, but neither versions (folders) nor what Python left.
     ignored = re.compile(r"[0-9]+/.*|\..*|__pycache__/.*|recipe\.toml")
     beside = [

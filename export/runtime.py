@@ -68,7 +68,8 @@ class Session:
         if self.stream is None:
             return self._run(batch)
         (samples,) = batch.items()
-        return run_stream(self._run, samples, self.stream, self._states(len(samples[1])))
+        states = self.zero_states(self.stream, len(samples[1]))
+        return run_stream(self._run, samples, self.stream, states)
 
     def times_ms(self, one: Tensors, runs: int) -> list[float]:
         """Times of runs of one input, in milliseconds, after a warm-up."""
@@ -80,8 +81,9 @@ class Session:
             times.append((time.perf_counter() - start) * 1000)
         return times
 
-    def _states(self, batch: int) -> Tensors:
-        states = {state.input for state in self.stream.states} if self.stream else set()
+    def zero_states(self, stream: Stream, batch: int) -> Tensors:
+        """What the states of a stream hold at its beginning."""
+        states = {state.input for state in stream.states}
         return {
             name: np.zeros([size if isinstance(size, int) else batch for size in port.shape],
                            np.float32)
