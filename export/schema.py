@@ -1,4 +1,4 @@
-"""The JSON Schemas of contract.json, index.json and evidence.json, for every other language."""
+"""The JSON Schemas of a version's JSON files and of index.json, for every other language."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from export.contract import Contract, Index
-from export.evidence import Evidence
+from export.evidence import Details, Evidence
 
 FILES: dict[str, type[BaseModel]] = {
     "contract.schema.json": Contract,
     "index.schema.json": Index,
     "evidence.schema.json": Evidence,
+    "details.schema.json": Details,
 }
 
 

@@ -1,4 +1,4 @@
-// Writes the TypeScript types of contract.json, index.json and evidence.json from their JSON Schemas.
+// Writes the TypeScript types of a version's JSON files and of index.json from their JSON Schemas.
 // `--check` writes nothing and fails when a committed file is not what its schema gives.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ const FILES = [
   { schema: 'contract.schema.json', types: 'contract.ts', name: 'Contract' },
   { schema: 'index.schema.json', types: 'index-file.ts', name: 'Index' },
   { schema: 'evidence.schema.json', types: 'evidence.ts', name: 'Evidence' },
+  { schema: 'details.schema.json', types: 'details.ts', name: 'Details' },
 ];
 
 const stale = [];

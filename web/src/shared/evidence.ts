@@ -4,7 +4,7 @@
  * All measurements of one version, and what they were made with.
  */
 export interface Evidence {
-  schema_version: 1;
+  schema_version: 2;
   name: string;
   judge: string;
   environment: {
@@ -22,9 +22,13 @@ export interface Measurement {
   what:
     | 'accuracy'
     | 'accuracy_loss_points'
+    | 'batch_difference'
+    | 'cosine'
     | 'differing_input_bytes'
     | 'label_agreement'
     | 'max_difference'
+    | 'paired_p_value'
+    | 'p95_ms'
     | 'size_mb'
     | 'size_vs_fp32'
     | 'time_vs_fp32'
@@ -32,12 +36,20 @@ export interface Measurement {
   /**
    * null: of the decoder, before any variant.
    */
-  variant: ('fp32' | 'fp16' | 'q8') | null;
+  variant: ('fp32' | 'fp16' | 'q8' | 'q4') | null;
   where:
     'publication' | 'python-cpu' | 'chromium-wasm-1-thread' | 'chromium-wasm-2-threads' | 'chromium-webgpu';
   data: 'golden examples' | 'labelled data' | 'files';
   count: number;
   value: number;
+  /**
+   * Lower end of the 95 % interval.
+   */
+  low?: number | null;
+  /**
+   * Upper end of the 95 % interval.
+   */
+  high?: number | null;
   unit: string;
   limit?: number | null;
   rule?: ('at least' | 'at most') | null;

@@ -4,7 +4,7 @@
  * models/index.json: the only file that a publication changes.
  */
 export interface Index {
-  schema_version: 1;
+  schema_version: 2;
   models: {
     [k: string]: IndexEntry;
   };
@@ -16,7 +16,7 @@ export interface IndexEntry {
   title: string;
   description: string;
   task: string;
-  kind: 'image' | 'drawing';
+  kind: 'image' | 'drawing' | 'text' | 'sound' | 'table' | 'bytes' | 'tensor';
   /**
    * The current one.
    */
@@ -31,6 +31,10 @@ export interface IndexEntry {
    * Path in the version of a picture for the gallery.
    */
   sample: string | null;
+  /**
+   * Every publication and rollback, oldest first.
+   */
+  history: Event[];
 }
 /**
  * A file of the version, with what it must hash to.
@@ -39,4 +43,20 @@ export interface FileRef {
   file: string;
   size_bytes: number;
   sha256: string;
+}
+/**
+ * A publication or a rollback: the moment from which `version` was the current one.
+ */
+export interface Event {
+  action: 'publish' | 'rollback';
+  version: number;
+  /**
+   * UTC, ISO 8601, to the second.
+   */
+  at: string;
+  /**
+   * Who, as they named themselves; empty: not said.
+   */
+  by: string;
+  why: string;
 }
