@@ -16,7 +16,7 @@ from export.stages.results import Measured
 from export.tensors import Answers, Tensors
 
 MISSED = {"max_difference", "label_agreement", "cosine", "accuracy", "accuracy_loss_points"}
-# Of the largest value of a tensor: rounding stays below the last, a broken layer is above the first.
+# Of a tensor's largest value: rounding stays below the last, a broken layer is above the first.
 TOLERANCES = (0.5, 0.1, 0.02, 0.001)
 
 
@@ -66,7 +66,7 @@ def _runner(measured: Measured) -> Callable[[bytes, Tensors], Answers]:
         if stream is None:
             return session.run_batch(inputs)
         (samples,) = inputs.values()  # of a stream, its first step
-        first = {name: samples[:, : stream.step_samples] for name in inputs}
+        first = dict.fromkeys(inputs, samples[:, : stream.step_samples])
         return session.run_batch({**first, **session.zero_states(stream, len(samples))})
 
     return run
