@@ -19,9 +19,14 @@ from export.pipeline import Built
 COLUMNS: tuple[tuple[str, What], ...] = (
     ("right", "accuracy"),
     ("agree", "label_agreement"),
+    ("cosine", "cosine"),
     ("max diff", "max_difference"),
+    ("in batch", "batch_difference"),
+    ("p", "paired_p_value"),
     ("time", "time_vs_fp32"),
 )
+FINE = {"max_difference", "batch_difference"}
+TIMES = {"median_ms", "p95_ms", "time_vs_fp32"}  # on the golden examples, counted in runs
 
 
 PLACES: dict[Where, str] = {
@@ -92,21 +97,21 @@ class JsonReport:
 
 def evidence_table(evidence: Evidence) -> Table:
     """A row for each variant and place; a missed limit is marked and named beside its value."""
+    measured = {item.what for item in evidence.measurements}
+    columns = [(title, what) for title, what in COLUMNS if what in measured]
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in ("variant", "where", "on", *(title for title, _ in COLUMNS)):
+    for title in ("variant", "where", "on", *(title for title, _ in columns)):
         table.add_column(title, no_wrap=True)
-    rows: dict[tuple[VariantName, Where, str, int], dict[What, Measurement]] = {}
+    rows: dict[tuple[VariantName, Where, str], dict[What, Measurement]] = {}
     for item in evidence.measurements:
-        if item.variant and item.where != "publication" and item.what != "median_ms":
-            data = _short(item)
-            count = item.count
-            if item.what == "time_vs_fp32":  # timed on the golden examples, counted in runs
-                continue
-            rows.setdefault((item.variant, item.where, data, count), {})[item.what] = item
+        if item.variant and item.where != "publication" and item.what not in TIMES:
+            row = (item.variant, item.where, _short(item))
+            rows.setdefault(row, {})[item.what] = item
     times = {(m.variant, m.where): m for m in evidence.measurements if m.what == "time_vs_fp32"}
-    for (variant, where, data, count), values in rows.items():
-        cells = [_cell(values.get(what)) for _, what in COLUMNS[:-1]]
+    for (variant, where, data), values in rows.items():
+        cells = [_cell(values.get(what)) for _, what in columns[:-1]]
         cells.append(_cell(times.get((variant, where))) if data == "golden" else "")
+        count = values["max_difference"].count
         table.add_row(variant, PLACES[where], f"{count:,} {data}", *cells)
     return table
 
@@ -127,7 +132,9 @@ def _short(item: Measurement) -> str:
 def _cell(item: Measurement | None) -> str:
     if item is None:
         return ""
-    text = f"{item.value:.1e}" if item.what == "max_difference" else f"{item.value:.4g}"
+    text = f"{item.value:.1e}" if item.what in FINE else f"{item.value:.4g}"
+    if item.low is not None and item.high is not None:
+        text += f" ({item.low:.3g}-{item.high:.3g})"
     if item.passed is False:
         return f"[red]{text} (limit {item.limit:g})[/]"
     return text
