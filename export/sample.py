@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Sample:
-    """One encoded input (a whole PNG, JPEG or WebP file), and the right label's index if known.
+    """One encoded input (a whole PNG or WAV file, a text, a row as JSON), and the right label's index if known.
 
     Of the golden examples, those `shown` are offered as samples in the page, and each visitor's
     device fetches them; the others are only for proving.
@@ -28,7 +28,11 @@ class SourceContext:
 
     `packages` maps each required package's name to its unpacked folder. `cache` is a folder that
     lives as long as source.py and `requires` stay the same: trained weights belong there.
+    `environments` holds Python environments of frameworks that cannot share this one; `trust` says
+    that files which can run code may be loaded.
     """
 
     packages: Mapping[str, Path]
     cache: Path
+    environments: Path = Path(".likewise/environments")
+    trust: bool = False

@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
 from export.recipe import Recipe
-from export.sample import Sample, SourceContext
-from export.samples import Probabilities
+from export.recipe.source import SourceKind
+from export.sample import SourceContext
+from export.source_file import SourceFile
+from export.tensors import Answers, Tensors
 
 
 class Source(Protocol):
-    """A trained model with its data, and the framework's own way to answer."""
+    """A trained model, and its framework's own way to answer."""
 
     judge: str
-
-    def labels(self) -> list[str]:
-        """Label names in the order of the model's output."""
-
-    def samples(self, which: str) -> Sequence[Sample]:
-        """One of the sets that the recipe names: calibration, labelled or examples."""
-
-    def reference(self, pictures: Sequence[bytes]) -> Probabilities:
-        """The framework's probabilities, float32 [pictures, labels]: the judge."""
+    """The framework and its version."""
 
     def export(self, path: Path) -> int:
-        """Write the bare network as ONNX ("input" float -> "scores"); returns its parameters."""
+        """Write the bare network as ONNX, named as export.network says; returns its parameters."""
+
+    def infer(self, inputs: Tensors) -> Answers:
+        """What the framework answers to the bare network's inputs, at any batch size."""
 
 
 # One line a source kind; the module is imported when a recipe asks for it.
-SOURCES = {"torch": "export.sources.from_torch"}
+SOURCES: dict[SourceKind, str] = {
+    "torch": "export.sources.from_torch",
+    "sklearn": "export.sources.from_sklearn",
+    "onnx": "export.sources.from_onnx",
+}
 
 
-def load_source(recipe: Recipe, context: SourceContext) -> Source:
+def load_source(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> Source:
     """The source that the recipe names. Raises RecipeError, SourceError."""
     module = import_module(SOURCES[recipe.file.source.kind])
-    make = cast("Callable[[Recipe, SourceContext], Source]", module.load)
-    return make(recipe, context)
+    make = cast("Callable[[Recipe, SourceContext, SourceFile | None], Source]", module.load)
+    return make(recipe, context, file)

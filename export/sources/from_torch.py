@@ -1,4 +1,7 @@
-"""PyTorch modules: source.py returns the trained module, torch.export writes it as ONNX."""
+"""PyTorch modules: source.py returns the trained module, torch.export writes it as ONNX.
+
+Also saved programs of torch.export (.pt2) and TorchScript files are read here.
+"""
 
 from __future__ import annotations
 
@@ -6,87 +9,149 @@ import contextlib
 import io
 import logging
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from export.errors import SourceError
+from export.contract import Tensor
+from export.errors import RecipeError, SourceError
+from export.network import network_inputs, network_outputs
 from export.recipe import Recipe
-from export.sample import Sample, SourceContext
-from export.samples import Probabilities
-from export.sources.source_file import SourceFile
+from export.sample import SourceContext
+from export.source_file import SourceFile
+from export.sources.origin import source_path
+from export.tensors import Answers, Tensors
 
 OPSET = 20
 EXAMPLE_BATCH = 2  # 1 would let a fixed batch pass for a free one
+EXAMPLE_SIZE = 7  # of any other free dimension
+EXAMPLE_SECONDS = 1
+DTYPES: dict[str, torch.dtype] = {
+    "float32": torch.float32, "int64": torch.int64, "int32": torch.int32, "uint8": torch.uint8,
+    "bool": torch.bool,
+}  # fmt: skip
 
 
-def load(recipe: Recipe, context: SourceContext) -> TorchSource:
-    """The module that the recipe's entry returns."""
-    return TorchSource(recipe, SourceFile(recipe, context))
+def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> TorchSource:
+    """The module that the recipe's entry returns, or its file holds."""
+    return TorchSource(recipe, context, file)
 
 
 class TorchSource:
-    """A torch.nn.Module with its data."""
+    """A torch.nn.Module in evaluation mode; the user's own object stays as it is."""
 
-    def __init__(self, recipe: Recipe, file: SourceFile) -> None:
+    def __init__(self, recipe: Recipe, context: SourceContext, file: SourceFile | None) -> None:
         self.recipe = recipe
-        self.file = file
-        self.judge = (
-            f"PyTorch {torch.__version__.split('+')[0]} with the recipe's own pre-processing"
-        )
-
-    def labels(self) -> list[str]:
-        """Label names in the order of the module's output."""
-        return self.file.labels()
-
-    def samples(self, which: str) -> Sequence[Sample]:
-        """A set of the recipe's [data]."""
-        return list(self.file.call(getattr(self.recipe.file.data, which)))
-
-    def reference(self, pictures: Sequence[bytes]) -> Probabilities:
-        """What source.py's reference says."""
-        entry = self.recipe.file.source.reference
-        answer = np.asarray(self.file.call(entry, list(pictures)), np.float32)
-        if answer.ndim != 2 or len(answer) != len(pictures):
-            raise SourceError(
-                f"{entry} returned shape {list(answer.shape)} for {len(pictures)} pictures; "
-                "it must return probabilities [pictures, labels]"
-            )
-        if not np.isfinite(answer).all():
-            raise SourceError(
-                f"{entry} returned values that are not numbers; there is nothing to match"
-            )
-        return answer
+        self.judge = f"PyTorch {torch.__version__.split('+')[0]}"
+        self._module = _module(recipe, context, file)
 
     def export(self, path: Path) -> int:
-        """Write the bare network: "input" float [batch, ...] to "scores" [batch, labels]."""
-        module = self._module()
-        example = torch.zeros(EXAMPLE_BATCH, *self._input_shape())
+        """Write the bare network; every dimension with a name stays free."""
+        inputs = network_inputs(self.recipe)
+        examples = tuple(self._example(tensor) for tensor in inputs)
+        names = [tensor.name for tensor in inputs]
         # The exporter talks to stdout and warns about its own dependencies.
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
-            torch.onnx.export(
-                module, (example,), path, dynamo=True, opset_version=OPSET, external_data=False,
-                input_names=["input"], output_names=["scores"],
-                dynamic_shapes=({0: torch.export.Dim("batch")},), verbose=False,
-            )  # fmt: skip
-        return sum(parameter.numel() for parameter in module.parameters())
+            try:
+                torch.onnx.export(
+                    self._module, examples, path, dynamo=True, opset_version=OPSET,
+                    external_data=False, input_names=names,
+                    output_names=network_outputs(self.recipe),
+                    dynamic_shapes=_dynamic(inputs, examples), verbose=False,
+                )  # fmt: skip
+            except Exception as error:  # torch's exporter raises many kinds
+                reason = str(error).strip().splitlines()[0]
+                raise SourceError(
+                    f"{self.recipe.name}: torch.onnx.export cannot export the module with free "
+                    f"{_free(inputs)}: {reason}; make forward independent of these sizes"
+                ) from error
+        return sum(parameter.numel() for parameter in self._module.parameters())
 
-    def _module(self) -> torch.nn.Module:
-        entry = self.recipe.file.source.entry
-        module: Any = self.file.call(entry)
-        if not isinstance(module, torch.nn.Module):
+    def infer(self, inputs: Tensors) -> Answers:
+        """The module's own answers."""
+        given = [torch.from_numpy(np.ascontiguousarray(v)) for v in inputs.values()]
+        with torch.inference_mode():
+            outputs: Any = self._module(*given)
+        values = outputs if isinstance(outputs, tuple | list) else (outputs,)
+        names = network_outputs(self.recipe)
+        if len(values) != len(names):
             raise SourceError(
-                f"{entry} returned {type(module).__name__}; it must return a torch.nn.Module"
+                f"{self.recipe.name}: the module returns {len(values)} tensors, the recipe names "
+                f"{len(names)}: {', '.join(names)}"
             )
-        return module.eval()
+        return {name: value.numpy() for name, value in zip(names, values, strict=True)}
 
-    def _input_shape(self) -> tuple[int, int, int]:
-        height, width = self.recipe.file.input.size()
-        tensor = self.recipe.file.input.tensor
-        channels = 1 if tensor.channels == "grey" else 3
-        return (channels, height, width) if tensor.layout == "NCHW" else (height, width, channels)
+    def _example(self, tensor: Tensor) -> torch.Tensor:
+        shape = tensor.shape or self._state_shape(tensor.name)
+        sizes = [
+            size if isinstance(size, int) else EXAMPLE_BATCH if axis == 0 else self._size(str(size))
+            for axis, size in enumerate(shape)
+        ]
+        return torch.zeros(sizes, dtype=DTYPES[tensor.dtype])
+
+    def _size(self, name: str) -> int:
+        section = self.recipe.file.input
+        if name == "samples" and section.kind == "sound":
+            return section.rate * EXAMPLE_SECONDS
+        return EXAMPLE_SIZE
+
+    def _state_shape(self, name: str) -> list[int | str | None]:
+        """A module with state tells the shapes: state_shapes = {"state": [2, "batch", 128]}."""
+        shapes: Any = getattr(self._module, "state_shapes", None)
+        if not isinstance(shapes, dict) or name not in shapes:
+            raise RecipeError(
+                f"{self.recipe.name}: the module must have state_shapes, a dict with the shape of "
+                f'the state "{name}", as [2, "batch", 128]'
+            )
+        return list(shapes[name])
+
+
+def _module(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> torch.nn.Module:
+    section = recipe.file.source
+    if section.file is not None:
+        return _program(source_path(recipe, context, section.file))
+    if file is None:
+        raise RecipeError(f"{recipe.folder}: source.py is missing; it holds {section.entry}")
+    module: Any = file.call(section.entry or "")
+    if not isinstance(module, torch.nn.Module):
+        raise SourceError(
+            f"{section.entry} returned {type(module).__name__}; it must return a torch.nn.Module"
+        )
+    return module.eval()
+
+
+def _program(path: Path) -> torch.nn.Module:
+    """A saved torch.export program, or TorchScript."""
+    try:
+        if path.suffix == ".pt2":
+            return torch.export.load(path).module()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # TorchScript is deprecated, and still what people have
+            return torch.jit.load(path, map_location="cpu").eval()
+    except Exception as error:
+        raise SourceError(
+            f"{path}: PyTorch cannot load it: {str(error).strip().splitlines()[0]}"
+        ) from error
+
+
+def _dynamic(inputs: list[Tensor], examples: tuple[torch.Tensor, ...]) -> tuple[Any, ...]:
+    dims: dict[str, Any] = {}
+    shapes = []
+    for tensor, example in zip(inputs, examples, strict=True):
+        named = tensor.shape or [
+            "batch" if size == EXAMPLE_BATCH else None for size in example.shape
+        ]
+        shapes.append({
+            axis: dims.setdefault(name, torch.export.Dim(name))
+            for axis, name in enumerate(named) if isinstance(name, str)
+        })  # fmt: skip
+    return tuple(shapes)
+
+
+def _free(inputs: list[Tensor]) -> str:
+    names = {size for tensor in inputs for size in tensor.shape or [] if isinstance(size, str)}
+    return ", ".join(sorted(names))

@@ -11,7 +11,7 @@ from pathlib import Path
 from export.contract import FileRef, Input, file_ref
 from export.data import read_set
 from export.decode import decoder
-from export.errors import DecodeError, RecipeError, SourceError
+from export.errors import DecodeError, SourceError
 from export.judge import Judge
 from export.labels import read_labels
 from export.recipe import Recipe
@@ -20,6 +20,7 @@ from export.sample import Sample, SourceContext
 from export.samples import JudgedSamples, check_samples, read_samples, write_samples
 from export.source_file import SourceFile
 from export.sources import Source, load_source
+from export.sources.origin import source_path
 from export.spec import TOKENIZER, decision, decoded_inputs, input_spec
 from export.stages.results import Sourced
 from export.tensors import Answers
@@ -50,23 +51,12 @@ class Origin:
         """Names of the labels; none where the answer is no choice."""
         return read_labels(self.recipe, self.file)
 
-    def path(self, named: str) -> Path:
-        """A file of the recipe: beside it, or "package:NAME:PATH"."""
-        if not named.startswith("package:"):
-            return self.recipe.folder / named
-        _, package, inner = named.split(":", 2)
-        if package not in self.context.packages:
-            raise RecipeError(f'"{named}": source.requires does not name the package {package}')
-        return self.context.packages[package] / inner
-
 
 def make_sourced(origin: Origin, folder: Path, say: Say) -> None:
     """Write labels, what the decoder needs, and the judged sets into `folder`."""
     recipe, labels = origin.recipe, origin.labels
     if isinstance(recipe.file.input, TextSection):
-        tokenizer = origin.path(recipe.file.input.tokenizer)
-        if not tokenizer.is_file():
-            raise RecipeError(f"{tokenizer}: the recipe's tokenizer is not there")
+        tokenizer = source_path(recipe, origin.context, recipe.file.input.tokenizer)
         shutil.copyfile(tokenizer, folder / TOKENIZER)
     spec = spec_of(recipe, folder)
     judge = Judge(

@@ -36,22 +36,6 @@ class SourceFile:
                 f"{self.path}: {name} failed{self._line(error)}: {error!r}"
             ) from error
 
-    def labels(self) -> list[str]:
-        """From the text file or the function that the recipe names."""
-        named = self.recipe.file.output.labels
-        if named.startswith("source:"):
-            labels = [str(label) for label in self.call(named)]
-        else:
-            path = self.recipe.folder / named
-            if not path.exists():
-                raise RecipeError(
-                    f"{path}: the recipe names this file of labels, but it is not there"
-                )
-            labels = path.read_text().splitlines()
-        if len(labels) < 2:
-            raise RecipeError(f"{named}: {len(labels)} labels; at least 2 are needed, one a line")
-        return labels
-
     def _load(self) -> ModuleType:
         if not self.path.exists():
             raise RecipeError(f"{self.path}: missing; it holds the functions that the recipe names")
