@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
-from export.contract import DrawingInput, ImageInput, Resize, Tensor
+from export.contract import DrawingInput, ImageInput, Tensor
 from export.decode.picture_header import broken, read_header
 from export.errors import DecodeError
+from export.tensors import Tensors
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -39,8 +42,20 @@ INK = 64  # grey value from which a pixel counts as ink
 INK_SQUARE = (7, 5)  # the square around the ink is 7/5 of its longer side: 20 of 28 parts, as MNIST
 
 
-def decode(data: bytes, spec: ImageInput | DrawingInput) -> Pixels:
+def make(
+    spec: ImageInput | DrawingInput,
+    inputs: Sequence[Tensor],
+    folder: Path,  # noqa: ARG001
+) -> Callable[[bytes], Tensors]:
+    """The decoder to the size of the contract's tensor."""
+    size = tensor_size(next(tensor for tensor in inputs if tensor.name == spec.tensor))
+    return lambda data: {spec.tensor: decode(data, spec, size)}
+
+
+def decode(data: bytes, spec: ImageInput | DrawingInput, size: tuple[int, int]) -> Pixels:
     """The encoded picture `data` as the model's input tensor, uint8 [1, height, width, channels].
+
+    `size` is (height, width).
 
     Raises DecodeError (`unsupported-picture`, `picture-too-large`, `broken-picture`,
     `nothing-drawn`) saying what is wrong with the picture.
@@ -49,9 +64,9 @@ def decode(data: bytes, spec: ImageInput | DrawingInput) -> Pixels:
     rgb = lay_on(turn(picture), spec.background)
     match spec.kind:
         case "image":
-            pixels = np.asarray(fit_image(rgb, spec.resize, tensor_size(spec.tensor)))
+            pixels = np.asarray(fit_image(rgb, spec, size))
         case "drawing":
-            pixels = fit_drawing(np.asarray(rgb), spec)[..., None]
+            pixels = fit_drawing(np.asarray(rgb), spec, size)[..., None]
         case _:
             assert_never(spec)
     return np.ascontiguousarray(pixels[None])
@@ -101,14 +116,38 @@ def lay_on(picture: Image.Image, background: list[int]) -> Image.Image:
     return ground
 
 
-def fit_image(rgb: Image.Image, resize: Resize, size: tuple[int, int]) -> Image.Image:
-    """Resize (short side or stretch), then the centred window of `size` (height, width)."""
+def fit_image(rgb: Image.Image, spec: ImageInput, size: tuple[int, int]) -> Image.Image:
+    """The picture at `size` (height, width): stretched, letterboxed, or its centred window."""
     height, width = size
-    if resize.short_side is None:
-        return rgb.resize((width, height), FILTERS[resize.filter])
-    resized = rgb.resize(short_side_size(rgb.size, resize.short_side), FILTERS[resize.filter])
+    method = FILTERS[spec.resize.filter]
+    if spec.fit == "letterbox":
+        return letterbox(rgb, method, size, spec.padding)
+    if spec.resize.short_side is None:
+        return rgb.resize((width, height), method)
+    resized = rgb.resize(short_side_size(rgb.size, spec.resize.short_side), method)
     left, top = (_half_even(resized.width - width), _half_even(resized.height - height))
     return resized.crop((left, top, left + width, top + height))
+
+
+def letterbox(
+    rgb: Image.Image, method: Image.Resampling, size: tuple[int, int], padding: list[int]
+) -> Image.Image:
+    """Aspect kept, centred, the rest in the padding's colour."""
+    height, width = size
+    new_width, new_height = letterbox_size(rgb.size, size)
+    ground = Image.new("RGB", (width, height), (padding[0], padding[1], padding[2]))
+    place = ((width - new_width) // 2, (height - new_height) // 2)
+    ground.paste(rgb.resize((new_width, new_height), method), place)
+    return ground
+
+
+def letterbox_size(picture: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
+    """(width, height) of a picture (width, height) in a tensor (height, width), halves up."""
+    w, h = picture
+    height, width = size
+    if w * height >= h * width:
+        return width, max(1, (2 * h * width + w) // (2 * w))
+    return max(1, (2 * w * height + h) // (2 * h)), height
 
 
 def short_side_size(size: tuple[int, int], short_side: int) -> tuple[int, int]:
@@ -123,14 +162,14 @@ def _half_even(difference: int) -> int:
     return round(difference / 2)
 
 
-def fit_drawing(rgb: Pixels, spec: DrawingInput) -> Pixels:
+def fit_drawing(rgb: Pixels, spec: DrawingInput, size: tuple[int, int]) -> Pixels:
     """Grey, light ink on dark ground, uint8 [height, width]."""
     grey = to_grey(rgb)
     if spec.ink == "dark-on-light" or (spec.ink == "auto" and _is_light(_border(grey))):
         grey = 255 - grey
     if spec.fit == "ink":
         grey = ink_square(grey)
-    height, width = tensor_size(spec.tensor)
+    height, width = size
     return np.asarray(Image.fromarray(grey).resize((width, height), FILTERS[spec.resize.filter]))
 
 
