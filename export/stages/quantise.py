@@ -2,119 +2,107 @@
 
 from __future__ import annotations
 
-import logging
+import json
 import tempfile
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import onnx
 
 from export.contract import VariantName
-from export.decode.pixels import Pixels
-from export.errors import RecipeError
-from export.graph_names import INPUT, PREFIX
+from export.evaluate import Evaluate
+from export.quantise.fp16 import to_fp16
+from export.quantise.q4 import to_q4
+from export.quantise.q8 import method_of, to_q8
+from export.quantise.sensitive import search
+from export.recipe.inputs import DrawingSection, ImageSection
+from export.runtime import Session
 from export.stages.export import joined, strip
 from export.stages.results import FILE_NAMES, Exported
+from export.tensors import Answers, Tensors
+
+KEPT = "kept.json"
+FEW = 4  # calibration inputs whose every inner tensor is looked at, for fp16
+Say = Callable[[str], None]
 
 
-def make_quantised(exported: Exported, folder: Path, calibration: Pixels) -> None:
-    """Write the variants on offer into `folder`. `calibration`: uint8 [samples, h, w, channels]."""
-    sourced = exported.sourced
-    recipe, labels = sourced.recipe, len(sourced.labels)
-    wanted = recipe.file.variants
-    makers: dict[VariantName, Callable[[], onnx.ModelProto]] = {
-        "fp32": lambda: onnx.load(exported.path),
-        "fp16": lambda: joined(recipe, to_fp16(onnx.load(exported.core)), labels),
-        "q8": lambda: to_q8(exported.path, calibration, wanted.keep_fp32),
-    }
+def make_quantised(
+    exported: Exported,
+    folder: Path,
+    calibration: Sequence[Tensors] | None,
+    evaluate: Evaluate | None,
+    say: Say,
+) -> None:
+    """Write the variants on offer into `folder`, and which nodes q8 leaves in float32."""
+    wanted = exported.sourced.recipe.file.variants
+    kept: dict[VariantName, list[str]] = {}
     for variant in wanted.offer:
-        model = makers[variant]()
+        say(variant)
+        model = _make(exported, variant, calibration or (), evaluate, kept, say)
         strip(model)
         onnx.save(model, folder / FILE_NAMES[variant])
+    (folder / KEPT).write_text(json.dumps(kept))
 
 
-def to_fp16(core: onnx.ModelProto) -> onnx.ModelProto:
-    """Half-precision weights and arithmetic, float32 at both ends.
-
-    Of the bare network only: pixels, softmax and top-k stay in float32. (onnxconverter-common 1.16
-    does not come to an end when told to leave out nodes at the graph's input.)
-    """
-    from onnxconverter_common import float16
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # one for each small weight; verify measures what they do
-        converted: onnx.ModelProto = float16.convert_float_to_float16(
-            core, keep_io_types=True, op_block_list=[*float16.DEFAULT_OP_BLOCK_LIST, "Cast"]
-        )
-    return converted
+def read_kept(folder: Path) -> dict[VariantName, list[str]]:
+    """Nodes that a variant leaves in float32, by the variant's name."""
+    kept: dict[VariantName, list[str]] = json.loads((folder / KEPT).read_text())
+    return kept
 
 
-def to_q8(fp32: Path, calibration: Pixels, keep_fp32: list[str]) -> onnx.ModelProto:
-    """Static QDQ: unsigned 8-bit activations, signed 8-bit weights per channel."""
-    from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
-    from onnxruntime.quantization.shape_inference import quant_pre_process
-
-    logging.getLogger().setLevel(logging.ERROR)  # it advises its own pre-processing, done here
-    with tempfile.TemporaryDirectory() as scratch:
-        prepared, quantised = Path(scratch) / "prepared.onnx", Path(scratch) / "quantised.onnx"
-        quant_pre_process(str(fp32), str(prepared), skip_symbolic_shape=True)
-        graph = onnx.load(prepared).graph
-        quantize_static(
-            str(prepared), str(quantised), Batches(calibration),
-            quant_format=QuantFormat.QDQ, per_channel=True,
-            activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
-            calibrate_method=CalibrationMethod.MinMax,
-            nodes_to_exclude=kept(graph, keep_fp32),
-        )  # fmt: skip
-        return onnx.load(quantised)
-
-
-def kept(graph: onnx.GraphProto, keep_fp32: list[str]) -> list[str]:
-    """Names of the nodes that stay in float: all that was joined in, and what the recipe keeps."""
-    convolutions = [node for node in graph.node if node.op_type == "Conv"]
-    channels = {tensor.name: tensor.dims[0] for tensor in graph.initializer if tensor.dims}
-    groups = {
-        "first-layer": [node.name for node in convolutions[:1]],
-        "depthwise": [
-            node.name for node in convolutions if 1 < _group(node) == channels.get(node.input[1])
-        ],
-    }
-    known = {node.name for node in graph.node}
-    names = [name for name in known if name.startswith(PREFIX)]
-    for wanted in keep_fp32:
-        if wanted not in groups and wanted not in known:
-            raise RecipeError(
-                f'variants.keep_fp32 names "{wanted}"; give "first-layer", "depthwise" or one of '
-                + ", ".join(sorted(known - set(names)))
-            )
-        names += groups.get(wanted, [wanted])
-    return names
+def _make(
+    exported: Exported, variant: VariantName, calibration: Sequence[Tensors],
+    evaluate: Evaluate | None, kept: dict[VariantName, list[str]], say: Say,
+) -> onnx.ModelProto:  # fmt: skip
+    recipe = exported.sourced.recipe
+    wanted = recipe.file.variants
+    match variant:
+        case "fp32":
+            return onnx.load(exported.path)
+        case "fp16":
+            core = onnx.load(exported.core)
+            feeds = _core_feeds(exported, calibration)
+            half = to_fp16(core, feeds, _run, wanted.fp16.keep_fp32)
+            return joined(recipe, half, len(exported.sourced.labels))
+        case "q8":
+            return _q8(exported, calibration, evaluate, kept, say)
+        case "q4":
+            kept["q4"] = list(wanted.q4.keep_fp32)
+            return to_q4(exported.path, wanted.q4.block_size, wanted.q4.keep_fp32)
 
 
-def _group(node: onnx.NodeProto) -> int:
-    return next((int(a.i) for a in node.attribute if a.name == "group"), 1)
+def _q8(
+    exported: Exported, calibration: Sequence[Tensors], evaluate: Evaluate | None,
+    kept: dict[VariantName, list[str]], say: Say,
+) -> onnx.ModelProto:  # fmt: skip
+    section = exported.sourced.recipe.file.variants.q8
+    method = method_of(exported.path) if section.method == "auto" else section.method
+    kept["q8"] = list(section.keep_fp32)
+    if section.aim is not None and evaluate is not None:
+        with tempfile.TemporaryDirectory() as scratch:
+            found = search(
+                onnx.load(exported.path).graph, section.keep_fp32, section.aim,
+                evaluate(exported.path),
+                lambda keep, path: onnx.save(to_q8(exported.path, method, calibration, keep), path),
+                evaluate, Path(scratch), section.search_minutes, say,
+            )  # fmt: skip
+        kept["q8"] = list(found.keep)
+    return to_q8(exported.path, method, calibration, kept["q8"])
 
 
-class Batches:
-    """The calibration data as ONNX Runtime's quantiser reads it."""
+def _core_feeds(exported: Exported, calibration: Sequence[Tensors]) -> list[Tensors]:
+    """Inputs of the bare network: what the joined graph makes of a few calibration inputs."""
+    few = list(calibration[:FEW])
+    if not isinstance(exported.sourced.recipe.file.input, ImageSection | DrawingSection):
+        return few if exported.sourced.input.kind != "sound" else []
+    model = onnx.load(exported.path)
+    del model.graph.output[:]
+    model.graph.output.append(
+        onnx.helper.make_tensor_value_info("input", onnx.TensorProto.FLOAT, None)
+    )
+    session = Session(model.SerializeToString())
+    return [{"input": session.run_batch(one)["input"]} for one in few]
 
-    def __init__(self, pixels: Pixels) -> None:
-        self._parts: Iterator[Pixels] = iter(np.array_split(pixels, -(-len(pixels) // 16)))
 
-    def get_next(self) -> dict[str, Any] | None:
-        """The next batch, or None at the end."""
-        part = next(self._parts, None)
-        return None if part is None else {INPUT: part}
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        while (batch := self.get_next()) is not None:
-            yield batch
-
-    def __next__(self) -> dict[str, Any]:
-        batch = self.get_next()
-        if batch is None:
-            raise StopIteration
-        return batch
+def _run(model: bytes, inputs: Tensors) -> Answers:
+    return Session(model).run_batch(inputs)

@@ -1,0 +1,1 @@
+"""Making the smaller variants: one file a precision."""
