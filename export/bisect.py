@@ -67,7 +67,8 @@ def with_outputs(model: onnx.ModelProto, names: Mapping[str, int]) -> bytes:
     del changed.graph.output[:]
     for name, kind in names.items():
         changed.graph.output.append(onnx.helper.make_tensor_value_info(name, kind, None))
-    return changed.SerializeToString()
+    data: bytes = changed.SerializeToString()
+    return data
 
 
 def _values(model: onnx.ModelProto) -> list[str]:

@@ -27,6 +27,14 @@ web_option = click.option(
     "--web", type=click.Path(path_type=Path, file_okay=False), default=_PATHS.web,
     envvar="LIKEWISE_WEB", help="The built page.  [default: web/dist]",
 )  # fmt: skip
+work_option = click.option(
+    "--work", type=click.Path(path_type=Path, file_okay=False), default=_PATHS.work,
+    envvar="LIKEWISE_WORK", help="Folder of caches; may be deleted.  [default: .likewise]",
+)  # fmt: skip
+by_option = click.option(
+    "--by", default="", envvar="LIKEWISE_PUBLISHER", help="Who does this; goes into the record."
+)
+why_option = click.option("--why", default="", help="What for; goes into the record.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for machines.")
 
 
@@ -61,12 +69,17 @@ def main() -> None:
 @click.argument("name")
 @models_option
 @web_option
+@work_option
 @click.option(
-    "--work", type=click.Path(path_type=Path, file_okay=False), default=_PATHS.work,
-    envvar="LIKEWISE_WORK", help="Folder of caches; may be deleted.  [default: .likewise]",
+    "--trust", is_flag=True,
+    help="Load a model that is a pickle: it can run any code. Only for files of people you trust.",
 )  # fmt: skip
+@by_option
+@why_option
 @json_option
-def build(name: str, models: Path, web: Path, work: Path, as_json: bool) -> None:
+def build(
+    name: str, models: Path, web: Path, work: Path, trust: bool, by: str, why: str, as_json: bool
+) -> None:
     """Build model NAME from its recipe and publish it, if every limit of the recipe holds.
 
     Stages: source, export, check, quantise, verify, gate, publish. What did not change is taken
@@ -89,7 +102,8 @@ def build(name: str, models: Path, web: Path, work: Path, as_json: bool) -> None
     if not as_json:
         console.print(f"[bold]{name}[/]")
     try:
-        built = build_model(workspace, name, open_page(serving), report)
+        page = open_page(serving)
+        built = build_model(workspace, name, page, report, trust=trust, by=by, why=why)
     except LikewiseError as error:
         _quiet(report)
         if as_json:
@@ -120,6 +134,29 @@ def versions(models: Path, as_json: bool) -> None:
         click.echo(f"{name}: {', '.join(marked)}, published {entry.published}")
     if not index.models:
         click.echo("Nothing is published yet; `likewise build NAME` publishes.")
+
+
+@main.command()
+@click.argument("name")
+@click.argument("version", type=click.IntRange(1), required=False)
+@models_option
+@by_option
+@why_option
+@json_option
+def rollback(
+    name: str, version: int | None, models: Path, by: str, why: str, as_json: bool
+) -> None:
+    """Make an earlier VERSION of model NAME the current one; without it, the one before.
+
+    Its files are checked first. Pages that are open change at their next look at the server.
+    """
+    from export.stages.rollback import rollback as roll_back
+
+    event = roll_back(models, name, version, by=by, why=why)
+    if as_json:
+        click.echo(event.model_dump_json(indent=1))
+    else:
+        click.echo(f"{name}/{event.version} is the current version again")
 
 
 @main.command()

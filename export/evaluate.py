@@ -1,4 +1,4 @@
-"""How good a model file is natively, on labelled data: what the search for sensitive layers asks."""
+"""How good a model file is natively on labelled data: what the search for sensitive layers asks."""
 
 from __future__ import annotations
 
@@ -66,4 +66,5 @@ def rights(
     if labels is None or not isinstance(decision, ScoresDecision):
         return None
     best = np.array([one[decision.probabilities].argmax() for one in answers])
-    return (best == labels).astype(np.float64)
+    right: Scores = (best == labels).astype(np.float64)
+    return right

@@ -8,14 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from export.contract import BoxesDecision, Decision, FramesDecision, ScoresDecision, Tensor
+from export.contract import (
+    BoxesDecision,
+    Datatype,
+    Decision,
+    FramesDecision,
+    ScoresDecision,
+    Tensor,
+)
 from export.errors import Refused
 from export.spec import judged_outputs
 from export.tensors import Answers, Array
 
 Floats = npt.NDArray[np.float64]
 
-DTYPES: dict[str, type[np.generic]] = {
+DTYPES: dict[Datatype, type[np.generic]] = {
     "bool": np.bool_, "uint8": np.uint8, "int32": np.int32, "int64": np.int64,
     "float32": np.float32, "string": np.object_,
 }  # fmt: skip

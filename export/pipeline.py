@@ -28,11 +28,11 @@ from export.version import today, write_draft
 from export.workspace import ROOT, Workspace, files_key, key_of, tool_versions
 
 if TYPE_CHECKING:  # these bring onnx and torch, seconds that an unchanged build must not pay
-    from export.evaluate import Evaluate
+    from export.evaluate import Evaluate, Score
     from export.judge import Decode
     from export.samples import JudgedSamples
     from export.stages.source import Origin
-    from export.stages.verify import OpenPage, Score
+    from export.stages.verify import OpenPage
     from export.tensors import Tensors
 
 # Read by people and machines alike, they change no byte of a version.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Sample:
-    """One encoded input (a whole PNG or WAV file, a text, a row as JSON), and the right label's index if known.
+    """One encoded input (a whole PNG or WAV file, a text, a row as JSON), and its right label.
 
     Of the golden examples, those `shown` are offered as samples in the page, and each visitor's
     device fetches them; the others are only for proving.

@@ -178,7 +178,11 @@ def copy_decoder(folder: Path, exported: Exported) -> None:
 
 
 def index_entry(
-    models: Path, folder: Path, contract: Contract, earlier: Sequence[int] = ()
+    models: Path,
+    folder: Path,
+    contract: Contract,
+    earlier: Sequence[int] = (),
+    history: Sequence[Event] = (),
 ) -> IndexEntry:
     """What index.json says of a version that lies in `folder` below `models`."""
     pictures = [e.input.file for e in contract.examples
@@ -194,6 +198,7 @@ def index_entry(
         contract=file_ref(models, folder / "contract.json"),
         published=contract.provenance.built,
         sample=sample,
+        history=list(history),
     )
 
 
@@ -219,6 +224,11 @@ def write_draft(
     index = Index(schema_version=SCHEMA_VERSION, models={recipe.name: entry})
     (models / "index.json").write_bytes(to_json(index))
     return contract
+
+
+def now() -> str:
+    """The UTC date and time to the second, ISO 8601."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def today() -> str:

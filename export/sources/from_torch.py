@@ -131,7 +131,8 @@ def _program(path: Path) -> torch.nn.Module:
             return torch.export.load(path).module()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # TorchScript is deprecated, and still what people have
-            return torch.jit.load(path, map_location="cpu").eval()
+            module: torch.nn.Module = torch.jit.load(path, map_location="cpu")  # type: ignore[no-untyped-call]
+            return module.eval()
     except Exception as error:
         raise SourceError(
             f"{path}: PyTorch cannot load it: {str(error).strip().splitlines()[0]}"

@@ -68,8 +68,11 @@ def offered(
     for backend in BACKENDS:
         passed = [v for v in results if results[v][backend].status == "passed"]
         for variant in passed:
-            better = [o for o in passed if o != variant and _beats(evidence, results, sizes,
-                                                                   backend, o, variant)]  # fmt: skip
+            better = [
+                other
+                for other in passed
+                if other != variant and _beats(evidence, results, sizes, backend, other, variant)
+            ]
             if better and variant != "fp32":
                 why = f"{better[0]} is no larger, no slower and no less exact here"
                 results[variant][backend] = results[variant][backend].model_copy(

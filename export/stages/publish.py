@@ -13,7 +13,9 @@ from filelock import FileLock
 from export.contract import (
     SCHEMA_VERSION,
     Contract,
+    Event,
     Index,
+    IndexEntry,
     Provenance,
     file_ref,
     read_contract,
@@ -29,6 +31,7 @@ from export.version import (
     copy_variants,
     index_entry,
     make_contract,
+    now,
     write_examples,
 )
 from export.workspace import ROOT
@@ -48,12 +51,18 @@ def published(models: Path, name: str) -> Contract | None:
 
 
 def publish(
-    models: Path, verified: Verified, tensors: Sequence[Tensors], provenance: Provenance
+    models: Path,
+    verified: Verified,
+    tensors: Sequence[Tensors],
+    provenance: Provenance,
+    *,
+    by: str = "",
+    why: str = "",
 ) -> Contract:
     """Write the next version beside the others, rename it into place, then switch index.json.
 
-    Interrupted anywhere, index.json still names the version of before; what was left half-written
-    is cleared by the next publication.
+    `by` and `why` go into the record of publications. Interrupted anywhere, index.json still names
+    the version of before; what was left half-written is cleared by the next publication.
     """
     recipe = verified.measured.quantised.recipe
     home = models / recipe.name
@@ -69,7 +78,8 @@ def publish(
             incoming.rename(home / str(version))
         finally:
             shutil.rmtree(incoming, ignore_errors=True)
-        _switch(models, home / str(version), contract)
+        event = Event(action="publish", version=version, at=now(), by=by, why=why)
+        _switch(models, home / str(version), contract, event)
         (home / JOURNAL).unlink()
     return contract
 
@@ -129,13 +139,18 @@ def _write(
     return contract
 
 
-def _switch(models: Path, folder: Path, contract: Contract) -> None:
+def _switch(models: Path, folder: Path, contract: Contract, event: Event) -> None:
+    before = read_index(models / "index.json").models.get(contract.name)
+    versions, history = (before.versions, before.history) if before else ([], [])
+    entry = index_entry(models, folder, contract, versions, [*history, event])
+    write_entry(models, contract.name, entry)
+
+
+def write_entry(models: Path, name: str, entry: IndexEntry) -> None:
+    """Replace one model's entry in index.json, whole or not at all. The caller holds the lock."""
     index = read_index(models / "index.json")
-    before = index.models.get(contract.name)
-    entry = index_entry(models, folder, contract, before.versions if before else ())
     changed = Index(
-        schema_version=SCHEMA_VERSION,
-        models=dict(sorted({**index.models, contract.name: entry}.items())),
+        schema_version=SCHEMA_VERSION, models=dict(sorted({**index.models, name: entry}.items()))
     )
     unfinished = models / f"{INCOMING}index"
     unfinished.write_bytes(to_json(changed))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from export.statistics import Scores, interval, paired_p_value
 from export.tensor_bytes import to_bytes
 from export.tensors import Answers, Tensors, batches
 from export.version import entry_of
+from export.words import in_words
 
 TIMED_RUNS = 30
 ALONE_OR_NOT = 64  # inputs compared alone and in a batch
@@ -88,7 +89,7 @@ OpenPage = Callable[[Path, str], AbstractContextManager[Page]]
 class Decoded:
     """A sample set with the tensors that Python's decoder gives."""
 
-    name: str
+    name: Literal["golden examples", "labelled data"]
     judged: JudgedSamples
     tensors: tuple[Tensors, ...]
 
@@ -284,7 +285,18 @@ class _Verify:
         self, variant: VariantName, where: Where, data: Decoded, answers: Sequence[Answers],
         found: Comparison,
     ) -> Detail:  # fmt: skip
-        ...
+        labels = data.judged.labels()
+        decision = self.sourced.decision
+        probabilities = None
+        if isinstance(decision, ScoresDecision) and data.name == "labelled data":
+            name = decision.probabilities
+            probabilities = np.concatenate([one[name] for one in answers]).astype(np.float64)
+        words = in_words(decision, self.sourced.labels)
+        return detail(
+            variant, where, data.name, [sample.id for sample in data.judged.samples],
+            found.differences, lambda i: (words(data.judged.answers[i]), words(answers[i])),
+            probabilities=probabilities, labels=labels,
+        )  # fmt: skip
 
 
 def _differing_bytes(where: Where, data: Decoded, decoded: Sequence[Tensors]) -> Measurement:
