@@ -31,7 +31,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000,
-    rolldownOptions: { input: { index: here('index.html'), verify: here('verify.html') } },
+    rolldownOptions: {
+      input: { index: here('index.html'), verify: here('verify.html'), raw: here('raw.html') },
+    },
   },
   server: { headers },
   preview: { headers },

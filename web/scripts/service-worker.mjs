@@ -12,8 +12,8 @@ const BUNDLE = here('../../.likewise/cache/sw/sw.js');
 
 const ALL = '**/*.{js,mjs,css,html,wasm,json,svg,png,ico,webmanifest}';
 /** Not every visitor needs them; with a hash in their names, except for the page, which is never kept. */
-const ON_USE = ['assets/verify-*.js', 'assets/*.asyncify-*', 'assets/ort.webgpu*.js'];
-const NEVER = ['verify.html', 'sw.js'];
+const ON_USE = ['assets/verify-*.js', 'assets/raw-*.js', 'assets/*.asyncify-*', 'assets/ort.webgpu*.js'];
+const NEVER = ['verify.html', 'raw.html', 'sw.js'];
 const HASHED = /^assets\/.+-[\w-]{8}\.\w+$/;
 
 const onUse = await globbed(ON_USE);
