@@ -36,6 +36,19 @@ test.each([
   expect(() => choose(contract(), wishes, isolated)).toThrow(expect.objectContaining({ code }));
 });
 
+test('what is not offered is refused with the reason that the contract gives', () => {
+  expect(() => choose(contract(), { variant: 'fp16' }, isolated)).toThrow(
+    'numbers/1 fp16: not offered on wasm: 2.0 % of labels differ',
+  );
+});
+
+test('what only the wasm runtime has operators for never runs on webgpu, not even for verify', () => {
+  const wishes = { variant: 'q8', backend: 'webgpu', allowUnverified: true } as const;
+  expect(() => choose(contract(), wishes, isolated)).toThrow(
+    expect.objectContaining({ code: 'backend-unavailable' }),
+  );
+});
+
 test('a backend on which nothing has passed is refused', () => {
   expect(() => choose({ ...contract(), best: {} }, {}, isolated)).toThrow(
     expect.objectContaining({ code: 'unverified' }),
@@ -45,5 +58,5 @@ test('a backend on which nothing has passed is refused', () => {
 test('verify may run what has no evidence, and it is told', () => {
   const choice = choose(contract(), { variant: 'fp16', allowUnverified: true }, isolated);
   expect(choice.variant.name).toBe('fp16');
-  expect(choice.why.join('; ')).toContain('failed on wasm, allowed on request');
+  expect(choice.why.join('; ')).toContain('not offered on wasm, allowed on request');
 });

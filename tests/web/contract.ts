@@ -1,11 +1,11 @@
-import type { Contract, Variant } from '../../web/src/shared/contract';
+import type { BackendResult, Contract, Variant } from '../../web/src/shared/contract';
 
 const SHA = '0'.repeat(64);
 
 /** A small valid contract. */
 export function contract(): Contract {
   return {
-    schema_version: 1,
+    schema_version: 2,
     name: 'numbers',
     version: 1,
     title: 'Numbers',
@@ -15,12 +15,15 @@ export function contract(): Contract {
     labels: ['zero', 'one', 'two'],
     input: {
       kind: 'image',
-      tensor: { name: 'pixels', dtype: 'uint8', shape: ['batch', 4, 4, 3] },
+      tensor: 'pixels',
       resize: { filter: 'bilinear', short_side: null },
+      fit: 'stretch',
+      padding: [128, 128, 128],
       orientation: 'exif',
       background: [255, 255, 255],
       colour_profile: 'ignore',
     },
+    inputs: [{ name: 'pixels', dtype: 'uint8', shape: ['batch', 4, 4, 3] }],
     outputs: [{ name: 'probabilities', dtype: 'float32', shape: ['batch', 3] }],
     decision: {
       kind: 'scores',
@@ -32,8 +35,8 @@ export function contract(): Contract {
     },
     variants: [
       variant('fp32', 'webgpu', { wasm: 'passed', webgpu: 'passed' }),
-      variant('q8', 'wasm', { wasm: 'passed', webgpu: 'failed' }),
-      variant('fp16', 'webgpu', { wasm: 'failed' }),
+      variant('q8', 'wasm', { wasm: 'passed', webgpu: 'not-offered' }),
+      variant('fp16', 'webgpu', { wasm: 'not-offered' }),
     ],
     best: { wasm: 'q8', webgpu: 'fp32' },
     examples: [],
@@ -52,10 +55,13 @@ export function contract(): Contract {
 function variant(
   name: Variant['name'],
   entry: Variant['entry'],
-  statuses: Record<string, 'passed' | 'failed'>,
+  statuses: Record<string, BackendResult['status']>,
 ): Variant {
   const backends = Object.fromEntries(
-    Object.entries(statuses).map(([backend, status]) => [backend, { status }]),
+    Object.entries(statuses).map(([backend, status]) => [
+      backend,
+      { status, why: status === 'passed' ? null : '2.0 % of labels differ' },
+    ]),
   );
   return { name, file: `${name}.onnx`, size_bytes: 1, sha256: SHA, entry, backends };
 }

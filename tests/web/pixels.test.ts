@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { layOn } from '../../web/src/worker/decode/background';
 import { fitInk, toInk } from '../../web/src/worker/decode/drawing';
 import type { Orientation } from '../../web/src/worker/decode/exif';
-import { fitImage } from '../../web/src/worker/decode/image';
+import { fitImage, letterboxed } from '../../web/src/worker/decode/image';
 import { turn } from '../../web/src/worker/decode/turn';
 
 const picture = { width: 3, height: 2, data: pixels([1, 2, 3, 4, 5, 6]), hasAlpha: false };
@@ -61,10 +61,41 @@ test('ink in a corner lands in the middle, 20 of 28 parts wide', () => {
 });
 
 test('a window that the resized picture does not cover is refused', () => {
-  const resize = { filter: 'bilinear', short_side: 2 } as const;
-  expect(() => fitImage(picture, resize, { width: 4, height: 4 })).toThrow(
+  const policy = { resize: { filter: 'bilinear', short_side: 2 }, fit: 'centre-crop' } as const;
+  expect(() => fitImage(picture, { ...policy, padding: [0, 0, 0] }, { width: 4, height: 4 })).toThrow(
     expect.objectContaining({ code: 'bad-contract' }),
   );
+});
+
+test.each([
+  { what: 'wide', from: [8, 4], tensor: [4, 4], size: [4, 2] },
+  { what: 'tall', from: [4, 8], tensor: [4, 4], size: [2, 4] },
+  { what: "of the tensor's aspect", from: [6, 3], tensor: [4, 2], size: [4, 2] },
+  { what: 'half a row, rounded up', from: [8, 5], tensor: [4, 4], size: [4, 3] },
+  { what: 'less than half a row', from: [16, 9], tensor: [4, 4], size: [4, 2] },
+  { what: 'much too wide', from: [1000, 1], tensor: [4, 4], size: [4, 1] },
+  { what: 'much too tall', from: [1, 1000], tensor: [4, 6], size: [1, 6] },
+  { what: 'smaller', from: [2, 1], tensor: [640, 416], size: [640, 320] },
+] as const)('letterbox: $what, $from into $tensor becomes $size', ({ from, tensor, size }) => {
+  const side = ([width, height]: readonly [number, number]) => ({ width, height });
+  expect(letterboxed(side(from), side(tensor))).toEqual(side(size));
+});
+
+test('a letterboxed picture lies in the middle, with the padding around it', () => {
+  const wide = { width: 4, height: 2, data: pixels([1, 2, 3, 4, 5, 6, 7, 8]) };
+  const policy = { resize: { filter: 'bilinear', short_side: null }, fit: 'letterbox' } as const;
+  const padded = fitImage(wide, { ...policy, padding: [90, 91, 92] }, { width: 4, height: 5 });
+  const reds = Array.from({ length: 5 }, (_, y) =>
+    [...padded].filter((_, i) => i % 3 === 0).slice(4 * y, 4 * y + 4),
+  );
+  expect(reds).toEqual([
+    [90, 90, 90, 90],
+    [1, 2, 3, 4],
+    [5, 6, 7, 8],
+    [90, 90, 90, 90],
+    [90, 90, 90, 90],
+  ]);
+  expect([...padded.subarray(0, 3)]).toEqual([90, 91, 92]);
 });
 
 /** Grey pixels as RGBA. */

@@ -115,7 +115,8 @@ export class AnswerPanel extends LitElement {
   }
 
   #doubt(label: string, score: number): string {
-    const limit = this.contract?.decision.ask_a_person_below ?? 0;
+    const decision = this.contract?.decision;
+    const limit = (decision?.kind === 'scores' && decision.ask_a_person_below) || 0;
     return `Best guess: ${label} at ${format.percent(score)}. Below ${format.percent(limit, 0)} this model is not to be relied on; ask a person.`;
   }
 
@@ -128,10 +129,10 @@ export class AnswerPanel extends LitElement {
   }
 
   /** Paint the input tensor itself: what is shown here is what the model was given. */
-  #showSeen({ tensor }: Prediction): void {
+  #showSeen({ tensors: [tensor] }: Prediction): void {
     const canvas = this.renderRoot.querySelector<HTMLCanvasElement>('canvas.seen');
-    const [, height = 0, width = 0, channels = 1] = tensor.shape;
-    if (canvas === null || height === 0 || width === 0) return;
+    const [, height = 0, width = 0, channels = 1] = tensor?.shape ?? [];
+    if (canvas === null || tensor === undefined || height === 0 || width === 0) return;
     canvas.width = width;
     canvas.height = height;
     const pixels = new ImageData(width, height);

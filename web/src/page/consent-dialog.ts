@@ -1,13 +1,12 @@
 // Asks, before an input leaves the device for the first time, in numbers and plain words.
 
 import { css, html, LitElement } from 'lit';
+import type { TensorData } from '../runtime';
 import * as format from './format';
 import { buttons, shared } from './styles';
 
 export interface Leaving {
-  readonly bytes: number;
-  readonly shape: readonly number[];
-  readonly dtype: string;
+  readonly tensors: readonly TensorData[];
   readonly host: string;
   readonly model: string;
 }
@@ -60,8 +59,15 @@ export class ConsentDialog extends LitElement {
     `;
   }
 
-  #what({ bytes, shape, dtype }: Leaving): string {
-    return `the input tensor as the model saw it: ${shape.slice(1).join(' × ')}, ${dtype}, ${format.bytes(bytes)}. No file, no file name.`;
+  #what({ tensors }: Leaving): string {
+    const bytes = format.bytes(tensors.reduce((sum, { data }) => sum + data.byteLength, 0));
+    const [only, ...more] = tensors;
+    if (only === undefined || more.length > 0) {
+      const names = tensors.map(({ name }) => name).join(', ');
+      return `${tensors.length} input tensors as the model saw them: ${names}; ${bytes} in all. No file, no file name.`;
+    }
+    const size = only.shape.slice(1).join(' × ');
+    return `the input tensor as the model saw it: ${size}, ${only.dtype}, ${bytes}. No file, no file name.`;
   }
 
   static override styles = [

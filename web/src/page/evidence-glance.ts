@@ -15,6 +15,7 @@ const ROWS: readonly Measurement['what'][] = [
   'size_mb',
   'accuracy',
   'label_agreement',
+  'cosine',
   'max_difference',
   'time_vs_fp32',
 ];
@@ -39,7 +40,7 @@ export class EvidenceGlance extends LitElement {
           </tr>
         </thead>
         <tbody>
-          ${ROWS.map(
+          ${this.#rows().map(
             what => html`<tr><th scope="row">${WHAT[what]}<span>${where(what)}</span></th>
               ${variants.map(name => html`<td>${this.#worst(what, name)}</td>`)}</tr>`,
           )}
@@ -47,6 +48,11 @@ export class EvidenceGlance extends LitElement {
         </tbody>
       </table>
     `;
+  }
+
+  /** What was measured of any variant: a vector has no label to agree on. */
+  #rows(): readonly Measurement['what'][] {
+    return ROWS.filter(row => this.evidence.measurements.some(({ what }) => what === row));
   }
 
   #of(name: Variant): readonly Measurement[] {

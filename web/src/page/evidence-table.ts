@@ -3,7 +3,7 @@
 import { css, html, LitElement } from 'lit';
 import type { Contract } from '../shared/contract';
 import type { Evidence, Measurement } from '../shared/evidence';
-import { judged, measured, WHAT, WHERE } from './evidence-words';
+import { judged, measured, WHAT, WHERE, withInterval } from './evidence-words';
 import * as format from './format';
 import { checked, missed } from './icons';
 import { shared } from './styles';
@@ -149,7 +149,7 @@ function row(m: Measurement) {
   return html`
     <tr>
       <th scope="row">${WHAT[m.what]} <span class="count">${counted(m)}</span></th>
-      <td class="value">${measured(m.what, m.value)}</td>
+      <td class="value">${withInterval(m)}</td>
       <td>${limitOf(m)}</td>
       <td>${verdict(m.passed)}</td>
     </tr>
@@ -162,7 +162,8 @@ function limitOf({ what, rule, limit }: Measurement) {
 }
 
 function counted({ what, data, count }: Measurement): string {
-  if (what === 'median_ms' || what === 'time_vs_fp32') return `${format.count(count)} runs`;
+  if (what === 'median_ms' || what === 'p95_ms' || what === 'time_vs_fp32')
+    return `${format.count(count)} runs`;
   switch (data) {
     case 'files':
       return '';

@@ -6,9 +6,13 @@ import * as format from './format';
 export const WHAT: Readonly<Record<Measurement['what'], string>> = {
   accuracy: 'Right answers',
   accuracy_loss_points: 'Right answers lost',
+  batch_difference: 'Difference between alone and in a batch',
+  cosine: "Likeness to the judge's vector (cosine)",
   differing_input_bytes: 'Differing bytes of the input',
-  label_agreement: 'Same best label as the judge',
-  max_difference: 'Largest difference of a probability',
+  label_agreement: 'Same answer as the judge',
+  max_difference: 'Largest difference of an output',
+  paired_p_value: 'Chance that the loss is chance (paired test)',
+  p95_ms: '95 of 100 runs end within',
   size_mb: 'Size',
   size_vs_fp32: 'Size against fp32',
   time_vs_fp32: 'Time against fp32',
@@ -33,18 +37,32 @@ export function measured(what: Measurement['what'], value: number): string {
       return `${value.toFixed(2)} points`;
     case 'differing_input_bytes':
       return `${format.count(value)} ${value === 1 ? 'byte' : 'bytes'}`;
+    case 'batch_difference':
     case 'max_difference':
       return format.difference(value);
+    case 'cosine':
+      return format.likeness(value);
+    case 'paired_p_value':
+      return value < 0.001 ? '< 0.001' : value.toFixed(3);
     case 'size_mb':
       return `${value.toFixed(value < 1 ? 3 : 1)} MB`;
     case 'size_vs_fp32':
     case 'time_vs_fp32':
       return `${value.toFixed(2)} times`;
     case 'median_ms':
+    case 'p95_ms':
       return format.duration(value);
     default:
       return what satisfies never;
   }
+}
+
+/** "99.3 % (98.8-99.6)": a value with its 95 % interval, where one was measured. */
+export function withInterval({ what, value, low, high }: Measurement): string {
+  const shown = measured(what, value);
+  if (low == null || high == null) return shown;
+  const [least, most] = [low, high].map(end => measured(what, end).split('\u00a0')[0]);
+  return `${shown} (${least}-${most})`;
 }
 
 export interface Judged {
@@ -60,7 +78,12 @@ export function judged(measurements: readonly Measurement[]): Judged {
 /** "2,000 of 2,000 inputs equal byte for byte; 99.9 % of answers as the judge's." Only what was measured. */
 export function summary({ measurements }: Evidence, variant: string | null): string {
   const { limits, held } = judged(measurements);
-  const parts = [inputs(measurements), agreement(measurements, variant), `${held} of ${limits} limits held`];
+  const parts = [
+    inputs(measurements),
+    agreement(measurements, variant),
+    likeness(measurements, variant),
+    `${held} of ${limits} limits held`,
+  ];
   return parts.filter(part => part !== null).join('; ');
 }
 
@@ -84,13 +107,29 @@ function agreement(measurements: readonly Measurement[], variant: string | null)
   return `${format.percent(agreed.value, 2)} of ${format.count(agreed.count)} answers as the judge's`;
 }
 
+/** Of vectors, which have no best label to agree on. */
+function likeness(measurements: readonly Measurement[], variant: string | null): string | null {
+  const own = measurements.filter(({ what, where }) => what === 'cosine' && inBrowser(where));
+  const least = widest(own.filter(m => variant === null || m.variant === variant));
+  if (least === null) return null;
+  return `cosine of at least ${format.likeness(least.value)} to the judge's vector on ${format.count(least.count)} inputs`;
+}
+
 /** The value to judge a variant by: the least of what should be much, the most of what should be little. */
 export function worst(what: Measurement['what'], measurements: readonly Measurement[]): number | null {
   if (measurements.length === 0) return null;
   const values = measurements.map(({ value }) => value);
-  const much = what === 'accuracy' || what === 'label_agreement';
+  const much = BETTER_HIGH.has(what);
   return much ? Math.min(...values) : Math.max(...values);
 }
+
+/** The more of it the better; of all others the less. */
+const BETTER_HIGH: ReadonlySet<Measurement['what']> = new Set([
+  'accuracy',
+  'cosine',
+  'label_agreement',
+  'paired_p_value',
+]);
 
 const inBrowser = (where: Measurement['where']): boolean => where.startsWith('chromium');
 

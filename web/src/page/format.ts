@@ -42,6 +42,11 @@ export function difference(value: number): string {
   return `${mantissa}${NB}×${NB}10${superscript(Number(exponent))}`;
 }
 
+/** A cosine, cut and never rounded up: "0.973", "0.999999"; 1 is only what is 1. */
+export function likeness(cosine: number): string {
+  return String(Math.floor(cosine * 1e6) / 1e6);
+}
+
 /** A count with thousands separated: "2,000". */
 export function count(value: number): string {
   return value.toLocaleString('en-GB');

@@ -25,6 +25,14 @@ const WORDS: Readonly<Record<string, Words>> = {
     what: 'The server cannot be reached and this model is not stored on this device.',
     now: 'Connect once and open the model; from then on it works offline.',
   },
+  'bad-input': {
+    what: 'This is not an input that the model takes.',
+    now: 'Correct what is named above, or choose another input.',
+  },
+  'unsupported-input': {
+    what: 'This page cannot read such an input yet.',
+    now: 'The server can; see its address under the evidence.',
+  },
   'unsupported-picture': { what: 'This is not a picture that can be read exactly.', now: OTHER_PICTURE },
   'broken-picture': { what: 'This picture is damaged or not complete.', now: OTHER_PICTURE },
   'picture-too-large': {

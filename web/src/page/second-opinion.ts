@@ -1,4 +1,4 @@
-// "Ask the server too": after consent the same input tensor goes to the server, and both answers
+// "Ask the server too": after consent the same input tensors go to the server, and both answers
 // are compared.
 
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
@@ -91,13 +91,14 @@ export class SecondOpinion extends LitElement {
     }
   }
 
-  #compared({ same, ours, theirs, largest }: Comparison, roundTripMs: number) {
+  #compared({ same, words, largest }: Comparison, roundTripMs: number) {
+    const what = this.model?.contract.decision.kind === 'scores' ? 'a probability' : 'a value';
     return html`
       <p class="opinion ${same ? 'same' : ''}">
         ${same ? checked : missed}
         <span>
-          <strong>${same ? `The server agrees: ${theirs}.` : `The server does not agree: it says ${theirs}, this device ${ours}.`}</strong>
-          <span class="small soft">Largest difference of a probability: ${format.difference(largest)}. Answered in ${format.duration(roundTripMs)}, way there and back included.</span>
+          <strong>${words}</strong>
+          <span class="small soft">Largest difference of ${what}: ${format.difference(largest)}. Answered in ${format.duration(roundTripMs)}, way there and back included.</span>
         </span>
       </p>
     `;
@@ -114,15 +115,9 @@ export class SecondOpinion extends LitElement {
     if (!signal.aborted) this.state = state;
   }
 
-  async #consent({ contract }: Model, { tensor }: Prediction, site: URL): Promise<boolean> {
+  async #consent({ contract }: Model, { tensors }: Prediction, site: URL): Promise<boolean> {
     const dialog = this.renderRoot.querySelector('lw-consent-dialog');
-    const allowed = await dialog?.ask({
-      bytes: tensor.data.byteLength,
-      shape: tensor.shape,
-      dtype: tensor.dtype,
-      host: site.host,
-      model: contract.title,
-    });
+    const allowed = await dialog?.ask({ tensors, host: site.host, model: contract.title });
     if (allowed !== true) return false;
     allowServer(contract.name);
     this.allowed = true;
@@ -175,8 +170,8 @@ export class SecondOpinion extends LitElement {
 async function opinion(site: URL, model: Model, prediction: Prediction, signal: AbortSignal): Promise<State> {
   try {
     const { contract } = model;
-    const answer = await askServer(site, contract, prediction.ran.variant, prediction.tensor, signal);
-    const comparison = compare(contract.labels, prediction, answer);
+    const answer = await askServer(site, contract, prediction.ran.variant, prediction.tensors, signal);
+    const comparison = compare(contract, prediction, answer);
     return { kind: 'compared', comparison, roundTripMs: answer.roundTripMs };
   } catch (error) {
     if (error instanceof NoSecondOpinion) return { kind: 'none', code: error.code, why: error.message };

@@ -1,6 +1,6 @@
 // One opened model: its state while it loads, its predictions one after another, its times.
 
-import { type Kept, load, type Model, type Picture, type Prediction, type Progress } from '../runtime';
+import { type Kept, load, type Model, type ModelInput, type Prediction, type Progress } from '../runtime';
 import { type Refusal, refusalOf } from './refusal';
 
 export type SessionState =
@@ -28,8 +28,8 @@ export class ModelSession {
   }
 
   /** Throws what the runtime throws. */
-  async predict(model: Model, picture: Picture): Promise<Prediction> {
-    const prediction = await model.predict(picture, { signal: this.#abort.signal });
+  async predict(model: Model, input: ModelInput): Promise<Prediction> {
+    const prediction = await model.predict(input, { signal: this.#abort.signal });
     const { totalMs } = prediction.timing;
     if (this.firstMs === null) this.firstMs = totalMs;
     else this.times = [...this.times, totalMs].slice(-KEPT_TIMES);

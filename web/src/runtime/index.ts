@@ -6,6 +6,7 @@ import { Connection } from './connection';
 import type { Kept, LoadOptions, Model, PredictOptions } from './types';
 
 export { type ErrorCode, LikewiseError } from '../shared/errors';
+export { DECODED_KINDS, decodes, type InputKind } from '../shared/kinds';
 export { type OfflineOptions, offline } from './offline';
 export type * from './types';
 
@@ -45,12 +46,11 @@ function asModel(connection: Connection, loaded: Pick<Model, 'contract' | 'ran' 
   return {
     ...loaded,
     whenKept: connection.call('whenKept', {}).catch(notKept),
-    predict: (input, { signal, outputs = false }: PredictOptions = {}) =>
-      connection.call('predict', { input, outputs }, { signal }),
-    predictTensor: (data, { signal, outputs = false }: PredictOptions = {}) =>
-      connection.call('predictTensor', { data, outputs }, { signal }),
+    predict: (input, { signal }: PredictOptions = {}) => connection.call('predict', { input }, { signal }),
+    predictTensors: (tensors, { signal }: PredictOptions = {}) =>
+      connection.call('predictTensors', { tensors }, { signal }),
     decode: input => connection.call('decode', { input }),
-    benchmark: async (data, runs) => (await connection.call('benchmark', { data, runs })).runMs,
+    benchmark: async (tensors, runs) => (await connection.call('benchmark', { tensors, runs })).runMs,
     close: () => connection.close(),
   };
 }

@@ -1,5 +1,8 @@
 // The public face of the runtime: what a page, the verify page and other people's pages see.
 import type { Contract } from '../shared/contract';
+import type { TensorData } from '../shared/tensors';
+
+export type { Datatype, TensorData } from '../shared/tensors';
 
 export type Backend = 'wasm' | 'webgpu';
 
@@ -22,41 +25,85 @@ export interface Answer {
   readonly score: number;
 }
 
-/** One output of the graph as it came, for those who compare: little-endian raw bytes. */
-export interface OutputTensor {
-  readonly name: string;
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data: Uint8Array;
+/** One cell of a table's row; null, and a column left out, is a missing value. */
+export type Cell = string | number | boolean | null;
+
+/** A table's row by column name. */
+export type Row = Readonly<Record<string, Cell>>;
+
+/**
+ * What a model takes, by its contract's `input.kind`. A picture or drawing: an encoded file, or raw pixels (RGBA, not
+ * premultiplied). A table: a row, or JSON or CSV as text or file. Bytes: any file. Tensors: .npy or v2 JSON.
+ */
+export type ModelInput = Blob | ImageData | string | Row;
+
+interface Predicted {
+  readonly ran: Ran;
+  readonly timing: { readonly decodeMs: number; readonly runMs: number; readonly totalMs: number };
+  /** What the model saw: for the server's second opinion, and for the curious. */
+  readonly tensors: readonly TensorData[];
+  /** Every output of the graph as it came; a stream's without its states, joined over all steps. */
+  readonly outputs: readonly TensorData[];
 }
 
-/** A decoded input: raw bytes of the model's input tensor (batch 1), as the contract's decoder gives them. */
-export interface DecodedTensor {
-  readonly name: string;
-  readonly dtype: 'uint8';
-  readonly shape: readonly number[];
-  readonly data: Uint8Array;
-}
-
-export interface Prediction {
+/** A choice among the contract's labels. */
+export interface ScoresPrediction extends Predicted {
+  readonly kind: 'scores';
   /** Best first, `top_k` of the contract. */
   readonly answers: readonly Answer[];
   /** False below the contract's threshold. */
   readonly sure: boolean;
-  readonly ran: Ran;
-  readonly timing: { readonly decodeMs: number; readonly runMs: number; readonly totalMs: number };
-  /** What the model saw: for the server's second opinion, and for the curious. */
-  readonly tensor: DecodedTensor;
   /** Every probability, in label order. */
   readonly probabilities: Float32Array;
-  /** Every output of the graph; only when asked for with `outputs: true`. */
-  readonly outputs?: readonly OutputTensor[];
 }
+
+/** No choice among labels, so no answers, and no threshold below which to ask a person. */
+interface WithoutAnswers extends Predicted {
+  readonly answers: readonly [];
+  readonly sure: true;
+}
+
+export interface EmbeddingPrediction extends WithoutAnswers {
+  readonly kind: 'embedding';
+  /** Of length 1: the dot product of two says how alike their inputs are. */
+  readonly vector: Float32Array;
+}
+
+export interface FramesPrediction extends WithoutAnswers {
+  readonly kind: 'frames';
+  /** One a frame; the contract says how long a frame is and from which probability it is active. */
+  readonly probabilities: Float32Array;
+}
+
+export interface Box extends Answer {
+  /** Left, top, right, bottom, in pixels of the input tensor. */
+  readonly corners: readonly [number, number, number, number];
+}
+
+export interface BoxesPrediction extends WithoutAnswers {
+  readonly kind: 'boxes';
+  /** Best first, those that reach the contract's threshold. */
+  readonly boxes: readonly Box[];
+}
+
+/** The graph's outputs as they are. */
+export interface ValuesPrediction extends WithoutAnswers {
+  readonly kind: 'values';
+}
+
+/**
+ * What came of one input. `kind` is that of the contract's decision; answers, sure, ran, timing, tensors and outputs
+ * are there in every kind, so that `const { answers, sure } = await model.predict(file)` always holds.
+ */
+export type Prediction =
+  | ScoresPrediction
+  | EmbeddingPrediction
+  | FramesPrediction
+  | BoxesPrediction
+  | ValuesPrediction;
 
 export interface PredictOptions {
   readonly signal?: AbortSignal;
-  /** Give every output of the graph as well. */
-  readonly outputs?: boolean;
 }
 
 export type Progress =
@@ -101,22 +148,20 @@ export interface LoadReport extends Kept {
   readonly fromStore: boolean;
 }
 
-/** A picture or drawing: a file, an encoded blob, or raw pixels (RGBA, not premultiplied). */
-export type Picture = Blob | ImageData;
-
 export interface Model {
   readonly contract: Contract;
   readonly ran: Ran;
   readonly report: LoadReport;
   /** Storing for use without a network has ended; `close` ends it too. Never rejects, predictions do not wait for it. */
   readonly whenKept: Promise<Kept>;
-  predict(input: Picture, options?: PredictOptions): Promise<Prediction>;
-  /** Run an input tensor that is decoded already (golden examples, another decoder). */
-  predictTensor(data: Uint8Array, options?: PredictOptions): Promise<Prediction>;
-  /** Decode only: the bytes that the model would see. */
-  decode(input: Picture): Promise<DecodedTensor>;
-  /** Milliseconds of `runs` bare session runs on one tensor, inside the worker: no decoding, no messages. */
-  benchmark(data: Uint8Array, runs: number): Promise<readonly number[]>;
+  /** Rejects with `unsupported-input` where `decodes(contract.input.kind)` is false. */
+  predict(input: ModelInput, options?: PredictOptions): Promise<Prediction>;
+  /** Run one input that is decoded already (golden examples, another decoder): the contract's inputs, without states. */
+  predictTensors(tensors: readonly TensorData[], options?: PredictOptions): Promise<Prediction>;
+  /** Decode only: what the model would see. */
+  decode(input: ModelInput): Promise<readonly TensorData[]>;
+  /** Milliseconds of `runs` bare runs on one decoded input, inside the worker: no decoding, no messages. */
+  benchmark(tensors: readonly TensorData[], runs: number): Promise<readonly number[]>;
   /** Frees the session and ends the worker; whatever still waits is rejected with `closed`. */
   close(): Promise<void>;
 }

@@ -6,6 +6,8 @@ export const ERROR_CODES = [
   'wrong-bytes',
   'not-found',
   'offline',
+  'bad-input',
+  'unsupported-input',
   'unsupported-picture',
   'picture-too-large',
   'broken-picture',

@@ -1,18 +1,8 @@
 // What crosses between the page and a model's worker.
-import type {
-  DecodedTensor,
-  Kept,
-  LoadOptions,
-  LoadReport,
-  Prediction,
-  Progress,
-  Ran,
-} from '../runtime/types';
+import type { Kept, LoadOptions, LoadReport, ModelInput, Prediction, Progress, Ran } from '../runtime/types';
 import type { Contract } from './contract';
 import type { ErrorShape } from './errors';
-
-/** Structured cloning keeps Blob and ImageData as they are. */
-export type PictureInput = Blob | ImageData;
+import type { TensorData } from './tensors';
 
 export interface Loaded {
   readonly contract: Contract;
@@ -33,10 +23,10 @@ export interface Calls {
   };
   /** Answered when storing has ended; no other call waits for it. */
   whenKept: { args: Record<never, never>; value: Kept };
-  predict: { args: { readonly input: PictureInput; readonly outputs: boolean }; value: Prediction };
-  predictTensor: { args: { readonly data: Uint8Array; readonly outputs: boolean }; value: Prediction };
-  decode: { args: { readonly input: PictureInput }; value: DecodedTensor };
-  benchmark: { args: { readonly data: Uint8Array; readonly runs: number }; value: Benchmark };
+  predict: { args: { readonly input: ModelInput }; value: Prediction };
+  predictTensors: { args: { readonly tensors: readonly TensorData[] }; value: Prediction };
+  decode: { args: { readonly input: ModelInput }; value: readonly TensorData[] };
+  benchmark: { args: { readonly tensors: readonly TensorData[]; readonly runs: number }; value: Benchmark };
   close: { args: Record<never, never>; value: null };
 }
 

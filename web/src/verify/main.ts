@@ -2,28 +2,50 @@
 //
 // `window.likewise` (all bytes cross as base64; every call gives plain JSON or rejects with `code: message`):
 //
-//   environment()                      -> { isolated, userAgent, cores, ort }
+//   environment()                      -> { isolated, userAgent, cores, ort, decodes }
+//       decodes: the input kinds whose encoded inputs `predict` and `decode` take
 //   load(url, options)                 -> { handle, ran, report, contract }
-//       options: { variant?, backend?, threads?, allowUnverified? }; `handle` names the model in later calls
-//   predict(handle, pictures)          -> Result[], one per encoded picture (JPEG, PNG, WebP)
-//   predictTensors(handle, tensors)    -> Result[], one per input tensor
-//       Result: { answers, sure, timing, tensor: { shape, data, sha256 }, outputs: [{ name, dtype, shape, data }] }
-//               or { error: { code, message } }, so that one refused picture does not lose its batch
-//   decode(handle, pictures)           -> [{ ms, shape, data, sha256 } or { error }]
+//       options: { variant?, backend?, threads?, allowUnverified? }; `handle` names the model in later calls.
+//       Without `variant` the contract's best for the backend runs, and there has to be one.
+//   predict(handle, inputs)            -> Result[], one per encoded input (a file's bytes: picture, row, ...)
+//   predictTensors(handle, inputs)     -> Result[], one per decoded input: the list of its tensors, states left out
+//       Tensor: { name, dtype, shape, data }, dtype bool, uint8, int32, int64, float32 or string; data little-endian,
+//               strings as in the v2 protocol: each its length in 4 bytes, then its UTF-8
+//       Result: { answers, sure, timing, tensors: [Tensor & { sha256 }], outputs: [Tensor] }
+//               or { error: { code, message } }, so that one refused input does not lose its batch;
+//               `answers` is empty where the contract's decision is no choice among labels
+//   decode(handle, inputs)             -> [{ ms, tensors: [Tensor & { sha256 }] } or { error }]
 //   pixels(pictures, background)       -> [{ width, height, data } or { error }]: RGBX, decoded, turned, laid on
-//   benchmark(handle, tensor, runs)    -> [ms]: bare session runs in the worker, on the same tensor
-//   time(handle, tensor, runs)         -> [ms]: whole predictTensor calls as the page makes them
+//   benchmark(handle, tensors, runs)   -> [ms]: bare runs in the worker on one decoded input, a stream's over all steps
+//   time(handle, tensors, runs)        -> [ms]: whole predictTensors calls as the page makes them
 //   resize(cases)                      -> [base64]: the resizer alone
 //       case: { data, width, height, channels, filter, size: [width, height], window?: [x, y, width, height] }
 //   offline()                          -> true when a service worker keeps the page for use without a network
 //   close(handle)                      -> null
-import { LikewiseError, type LoadOptions, load, type Model, offline, type Prediction } from '../runtime';
+import {
+  type Datatype,
+  DECODED_KINDS,
+  LikewiseError,
+  type LoadOptions,
+  load,
+  type Model,
+  offline,
+  type Prediction,
+  type TensorData,
+} from '../runtime';
 import { sha256 } from '../shared/digest';
 import { toShape } from '../shared/errors';
 import { layOn } from '../worker/decode/background';
 import { toPixels } from '../worker/decode/pixels';
 import { type Filter, resize } from '../worker/decode/resize';
 import { fromBase64, toBase64 } from './base64';
+
+interface PackedTensor {
+  readonly name: string;
+  readonly dtype: Datatype;
+  readonly shape: readonly number[];
+  readonly data: string;
+}
 
 interface ResizeCase {
   readonly data: string;
@@ -45,6 +67,7 @@ const likewise = {
     userAgent: navigator.userAgent,
     cores: navigator.hardwareConcurrency,
     ort: __ORT_VERSION__,
+    decodes: DECODED_KINDS,
   }),
 
   offline: () => offline(),
@@ -60,23 +83,18 @@ const likewise = {
     return { handle, ran, report, contract };
   },
 
-  predict: (handle: number, pictures: readonly string[]) =>
-    each(pictures, async picture => {
-      const blob = new Blob([fromBase64(picture)]);
-      return asResult(await opened(handle).predict(blob, { outputs: true }));
-    }),
+  predict: (handle: number, inputs: readonly string[]) =>
+    each(inputs, async input => asResult(await opened(handle).predict(new Blob([fromBase64(input)])))),
 
-  predictTensors: (handle: number, tensors: readonly string[]) =>
-    each(tensors, async tensor =>
-      asResult(await opened(handle).predictTensor(fromBase64(tensor), { outputs: true })),
-    ),
+  predictTensors: (handle: number, inputs: readonly (readonly PackedTensor[])[]) =>
+    each(inputs, async tensors => asResult(await opened(handle).predictTensors(tensors.map(unpacked)))),
 
-  decode: (handle: number, pictures: readonly string[]) =>
-    each(pictures, async picture => {
-      const blob = new Blob([fromBase64(picture)]);
+  decode: (handle: number, inputs: readonly string[]) =>
+    each(inputs, async input => {
+      const blob = new Blob([fromBase64(input)]);
       const start = performance.now();
-      const tensor = await opened(handle).decode(blob);
-      return { ms: performance.now() - start, ...(await asTensor(tensor)) };
+      const tensors = await opened(handle).decode(blob);
+      return { ms: performance.now() - start, tensors: await hashed(tensors) };
     }),
 
   pixels: (pictures: readonly string[], background: readonly [number, number, number]) =>
@@ -85,14 +103,15 @@ const likewise = {
       return { width, height, data: toBase64(new Uint8Array(data)) };
     }),
 
-  benchmark: (handle: number, tensor: string, runs: number) =>
-    opened(handle).benchmark(fromBase64(tensor), runs).catch(tell),
+  benchmark: (handle: number, tensors: readonly PackedTensor[], runs: number) =>
+    opened(handle).benchmark(tensors.map(unpacked), runs).catch(tell),
 
-  async time(handle: number, tensor: string, runs: number) {
+  async time(handle: number, tensors: readonly PackedTensor[], runs: number) {
+    const given = tensors.map(unpacked);
     const times: number[] = [];
     for (let i = 0; i < runs; i += 1) {
       const start = performance.now();
-      await opened(handle).predictTensor(fromBase64(tensor));
+      await opened(handle).predictTensors(given).catch(tell);
       times.push(performance.now() - start);
     }
     return times;
@@ -136,18 +155,20 @@ async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>) {
   return results;
 }
 
-async function asResult({ answers, sure, timing, tensor, outputs = [] }: Prediction) {
-  return {
-    answers,
-    sure,
-    timing,
-    tensor: await asTensor(tensor),
-    outputs: outputs.map(({ data, ...rest }) => ({ ...rest, data: toBase64(data) })),
-  };
+async function asResult({ answers, sure, timing, tensors, outputs }: Prediction) {
+  return { answers, sure, timing, tensors: await hashed(tensors), outputs: outputs.map(packed) };
 }
 
-async function asTensor({ shape, data }: Prediction['tensor']) {
-  return { shape, data: toBase64(data), sha256: await sha256(new Uint8Array(data)) };
+function hashed(tensors: readonly TensorData[]) {
+  return Promise.all(tensors.map(async one => ({ ...packed(one), sha256: await sha256(one.data) })));
+}
+
+function packed({ name, dtype, shape, data }: TensorData): PackedTensor {
+  return { name, dtype, shape, data: toBase64(data) };
+}
+
+function unpacked({ name, dtype, shape, data }: PackedTensor): TensorData {
+  return { name, dtype, shape, data: fromBase64(data) };
 }
 
 function resizeCase({ data, width, height, channels, filter, size, window: part }: ResizeCase): Uint8Array {

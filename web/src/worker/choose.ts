@@ -5,6 +5,8 @@ import { LikewiseError } from '../shared/errors';
 
 const MAX_THREADS = 4;
 
+const STATUSES = { passed: 'passed', unverified: 'unverified', 'not-offered': 'not offered' } as const;
+
 type Wishes = Pick<LoadOptions, 'variant' | 'backend' | 'threads' | 'allowUnverified'>;
 
 export interface Choice {
@@ -55,14 +57,16 @@ function chooseVariant(
       `${where} ${name}: has operators that the WebGPU runtime lacks; use wasm`,
     );
   }
-  const status = variant.backends[backend]?.status ?? 'unverified';
-  if (status !== 'passed' && wishes.allowUnverified !== true) {
-    throw new LikewiseError('unverified', `${where} ${name}: ${status} on ${backend}`);
+  const result = variant.backends[backend];
+  const status = STATUSES[result?.status ?? 'unverified'];
+  if (result?.status !== 'passed' && wishes.allowUnverified !== true) {
+    const reason = result?.why ? `: ${result.why}` : '';
+    throw new LikewiseError('unverified', `${where} ${name}: ${status} on ${backend}${reason}`);
   }
   const why = wishes.variant === undefined ? [`${name} is the contract's best for ${backend}`] : [];
   return {
     variant,
-    why: status === 'passed' ? why : [...why, `${status} on ${backend}, allowed on request`],
+    why: result?.status === 'passed' ? why : [...why, `${status} on ${backend}, allowed on request`],
   };
 }
 

@@ -1,31 +1,67 @@
-// From the graph's outputs to answers. The graph has done softmax and top-k; here they are only read and doubted.
-import type { Answer } from '../runtime/types';
-import type { Contract } from '../shared/contract';
-import { LikewiseError } from '../shared/errors';
+// From the graph's outputs to a decision. The graph has done softmax, top-k and suppression; here they are only read
+// and doubted.
+import type {
+  Answer,
+  Box,
+  BoxesPrediction,
+  EmbeddingPrediction,
+  FramesPrediction,
+  ScoresPrediction,
+  ValuesPrediction,
+} from '../runtime/types';
+import type { BoxesDecision, Contract, ScoresDecision } from '../shared/contract';
+import { LikewiseError, never } from '../shared/errors';
+import { floatsOf, integersOf, type TensorData } from '../shared/tensors';
 
-/** One output of a run with batch 1. */
-export interface Output {
-  readonly name: string;
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data: Float32Array | BigInt64Array | Int32Array | Uint8Array;
-}
+type Common = 'ran' | 'timing' | 'tensors' | 'outputs';
+type Outputs = readonly TensorData[];
 
-export interface Decided {
-  readonly answers: readonly Answer[];
-  readonly sure: boolean;
-  readonly probabilities: Float32Array;
-}
+/** A prediction without what does not depend on the outputs. */
+export type Decided =
+  | Omit<ScoresPrediction, Common>
+  | Omit<EmbeddingPrediction, Common>
+  | Omit<FramesPrediction, Common>
+  | Omit<BoxesPrediction, Common>
+  | Omit<ValuesPrediction, Common>;
 
 /** A cast to float16 and back may have been between the two outputs. */
 const CAST_NOISE = 1e-6;
 
-/** Throws not-a-number when any probability is, and failed when outputs contradict contract or each other. */
-export function decide(contract: Contract, outputs: readonly Output[]): Decided {
-  const { decision, labels } = contract;
-  const probabilities = floats(outputs, decision.probabilities);
-  const top = floats(outputs, decision.top_probabilities);
-  const indices = integers(outputs, decision.top_indices);
+const WITHOUT_ANSWERS = { answers: [], sure: true } as const;
+
+/**
+ * Throws not-a-number when a value that decides is none, and failed when outputs contradict contract or each other.
+ * Plain values decide nothing: they are passed on as they are.
+ */
+export function decide(
+  { decision, labels }: Pick<Contract, 'decision' | 'labels'>,
+  outputs: Outputs,
+): Decided {
+  switch (decision.kind) {
+    case 'scores':
+      return decideScores(decision, labels, outputs);
+    case 'embedding':
+      return { kind: 'embedding', ...WITHOUT_ANSWERS, vector: numbers(outputs, decision.vector) };
+    case 'frames':
+      return { kind: 'frames', ...WITHOUT_ANSWERS, probabilities: numbers(outputs, decision.probabilities) };
+    case 'boxes':
+      return { kind: 'boxes', ...WITHOUT_ANSWERS, boxes: boxesOf(decision, labels, outputs) };
+    case 'values':
+      for (const name of decision.values) output(outputs, name);
+      return { kind: 'values', ...WITHOUT_ANSWERS };
+    default:
+      return never(decision);
+  }
+}
+
+function decideScores(
+  decision: ScoresDecision,
+  labels: readonly string[],
+  outputs: Outputs,
+): Omit<ScoresPrediction, Common> {
+  const probabilities = floatsOf(output(outputs, decision.probabilities));
+  const top = floatsOf(output(outputs, decision.top_probabilities));
+  const indices = integersOf(output(outputs, decision.top_indices));
   if (probabilities.length !== labels.length) {
     throw new LikewiseError('failed', `${probabilities.length} probabilities for ${labels.length} labels`);
   }
@@ -34,10 +70,10 @@ export function decide(contract: Contract, outputs: readonly Output[]): Decided 
     const value = probabilities[broken];
     throw new LikewiseError('not-a-number', `The probability of "${labels[broken]}" is ${value}: no answer.`);
   }
-  const answers = Array.from(indices, (index, rank) => answer(labels, probabilities, top, index, rank));
+  const answers = indices.map((index, rank) => answer(labels, probabilities, top, index, rank));
   const best = answers[0];
   if (best === undefined) throw new LikewiseError('failed', `${decision.top_indices}: empty`);
-  return { answers, sure: best.score >= (decision.ask_a_person_below ?? 0), probabilities };
+  return { kind: 'scores', answers, sure: best.score >= (decision.ask_a_person_below ?? 0), probabilities };
 }
 
 function answer(
@@ -59,14 +95,40 @@ function answer(
   return { index, label, score };
 }
 
-function floats(outputs: readonly Output[], name: string): Float32Array {
-  const data = outputs.find(output => output.name === name)?.data;
-  if (data instanceof Float32Array) return data;
-  throw new LikewiseError('failed', `${name}: the graph gives no float32 output of that name`);
+/** A score of 0 is no box; places without one are filled up with it. */
+function boxesOf(decision: BoxesDecision, labels: readonly string[], outputs: Outputs): readonly Box[] {
+  const scores = numbers(outputs, decision.scores);
+  const corners = numbers(outputs, decision.boxes);
+  const threshold = Math.fround(decision.threshold); // as the graph has it
+  const classes = integersOf(output(outputs, decision.classes));
+  if (corners.length !== 4 * scores.length || classes.length !== scores.length) {
+    const counts = `${scores.length} scores, ${corners.length} coordinates, ${classes.length} classes`;
+    throw new LikewiseError('failed', `The outputs do not describe the same boxes: ${counts}`);
+  }
+  return Array.from(scores, (score, i) => ({ score, i }))
+    .filter(({ score }) => score > 0 && score >= threshold)
+    .map(({ score, i }) => {
+      const index = classes[i] ?? -1;
+      const label = labels[index];
+      if (label === undefined) {
+        throw new LikewiseError('failed', `Box ${i + 1}: there is no label ${index} among ${labels.length}`);
+      }
+      const [left = 0, top = 0, right = 0, bottom = 0] = corners.subarray(4 * i, 4 * i + 4);
+      return { index, label, score, corners: [left, top, right, bottom] as const };
+    });
 }
 
-function integers(outputs: readonly Output[], name: string): readonly number[] {
-  const data = outputs.find(output => output.name === name)?.data;
-  if (data instanceof BigInt64Array) return Array.from(data, Number);
-  throw new LikewiseError('failed', `${name}: the graph gives no int64 output of that name`);
+/** A float32 output of finite numbers throughout. */
+function numbers(outputs: Outputs, name: string): Float32Array<ArrayBuffer> {
+  const values = floatsOf(output(outputs, name));
+  const broken = values.findIndex(value => !Number.isFinite(value));
+  if (broken < 0) return values;
+  throw new LikewiseError('not-a-number', `${name}: value ${broken + 1} is ${values[broken]}: no answer.`);
+}
+
+function output(outputs: Outputs, name: string): TensorData {
+  const found = outputs.find(one => one.name === name);
+  if (found === undefined)
+    throw new LikewiseError('failed', `${name}: the graph gives no output of that name`);
+  return found;
 }

@@ -46,6 +46,7 @@ async function keepWhole(located: Located, weights: VerifiedFile, signal: AbortS
   return keep({ versionUrl, version: contract.version, contract: file.ref }, files, signal);
 }
 
-function othersOf({ documents, examples }: Contract): readonly FileRef[] {
-  return [...documents, ...examples.filter(({ shown }) => shown).map(({ input }) => input)];
+function othersOf({ documents, examples, input }: Contract): readonly FileRef[] {
+  const decoder = input.kind === 'text' ? [input.tokenizer] : [];
+  return [...decoder, ...documents, ...examples.filter(({ shown }) => shown).map(example => example.input)];
 }

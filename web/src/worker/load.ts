@@ -4,7 +4,6 @@ import { parseAddress } from '../shared/address';
 import type { Contract, Variant } from '../shared/contract';
 import { LikewiseError } from '../shared/errors';
 import { type Choice, choose } from './choose';
-import { inputShape } from './decode';
 import { request } from './download';
 import { isKept, type Keeping, startKeeping } from './keeping';
 import { type Located, locate, locateStored } from './locate';
@@ -100,10 +99,8 @@ async function compile(
   contract: Contract,
   data: Uint8Array,
 ): Promise<Session> {
-  const { tensor } = contract.input;
-  const input = { name: tensor.name, shape: inputShape(tensor) };
   try {
-    return await openSession(await runtime, choice.backend, data, input);
+    return await openSession(await runtime, choice.backend, data, contract);
   } catch (error) {
     if (error instanceof LikewiseError) throw error;
     await throwIfOutOfReach(choice.backend);

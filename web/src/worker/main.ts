@@ -1,10 +1,11 @@
 // A model's worker: one per loaded model. Takes calls, answers each exactly once.
 import { type ErrorShape, LikewiseError, never, toShape } from '../shared/errors';
 import type { CallName, Calls, Reply, Request } from '../shared/messages';
+import type { TensorData } from '../shared/tensors';
 import { decode } from './decode';
 import { JobQueue } from './job-queue';
 import { type LoadedModel, loadModel } from './load';
-import { predictPicture, predictPixels } from './predict';
+import { benchmark, predictInput, predictTensors } from './predict';
 
 const queue = new JobQueue();
 let model: LoadedModel | null = null;
@@ -39,13 +40,13 @@ async function perform(
       return { contract: model.contract, ran: model.ran, report: model.report };
     }
     case 'predict':
-      return predictPicture(opened(), request.args.input, request.args.outputs, signal);
-    case 'predictTensor':
-      return predictPixels(opened(), request.args.data, request.args.outputs);
+      return predictInput(opened(), request.args.input, signal);
+    case 'predictTensors':
+      return predictTensors(opened(), request.args.tensors);
     case 'decode':
-      return decode(request.args.input, opened().contract.input);
+      return decode(request.args.input, opened().contract);
     case 'benchmark':
-      return { runMs: await opened().session.benchmark(request.args.data, request.args.runs) };
+      return { runMs: await benchmark(opened(), request.args.tensors, request.args.runs) };
     case 'close':
       model?.keeping.stop();
       await model?.keeping.done;
@@ -75,9 +76,10 @@ function reply(message: Reply, transfer: Transferable[] = []): void {
 
 /** Result arrays move instead of being copied: the worker has no more use for them. */
 function transferables(value: Calls[CallName]['value']): Transferable[] {
-  if (value === null || 'runMs' in value || 'report' in value || 'why' in value) return [];
-  if (!('answers' in value)) return [value.data.buffer as ArrayBuffer];
-  const outputs = value.outputs ?? [];
-  const buffers = [value.tensor.data.buffer, value.probabilities.buffer, ...outputs.map(o => o.data.buffer)];
-  return [...new Set(buffers as ArrayBuffer[])];
+  return [...new Set(tensorsIn(value).map(({ data }) => data.buffer))];
+}
+
+function tensorsIn(value: Calls[CallName]['value']): readonly TensorData[] {
+  if (Array.isArray(value)) return value;
+  return value !== null && 'outputs' in value ? [...value.tensors, ...value.outputs] : [];
 }

@@ -1,64 +1,59 @@
 // One prediction: decode, run, decide, with the times of each.
-import type { OutputTensor, Prediction } from '../runtime/types';
-import { LikewiseError } from '../shared/errors';
-import type { PictureInput } from '../shared/messages';
-import { decide, type Output } from './decide';
-import { decode, inputShape } from './decode';
+import type { ModelInput, Prediction } from '../runtime/types';
+import type { TensorData } from '../shared/tensors';
+import { checkTensors } from './check-tensors';
+import { decide } from './decide';
+import { decode } from './decode';
 import { throwIfAborted } from './job-queue';
 import type { LoadedModel } from './load';
+import { runStream, streamingOf } from './stream';
 
-export async function predictPicture(
+export async function predictInput(
   model: LoadedModel,
-  input: PictureInput,
-  outputs: boolean,
+  input: ModelInput,
   signal: AbortSignal,
 ): Promise<Prediction> {
   const start = performance.now();
-  const tensor = await decode(input, model.contract.input);
+  const tensors = await decode(input, model.contract);
   throwIfAborted(signal);
-  return predict(model, tensor.data, outputs, start);
+  return predict(model, tensors, start);
 }
 
-/** `data` must have exactly the bytes of one input tensor. */
-export async function predictPixels(
-  model: LoadedModel,
-  data: Uint8Array,
-  outputs: boolean,
-): Promise<Prediction> {
-  const { tensor } = model.contract.input;
-  const bytes = inputShape(tensor).reduce((product, size) => product * size, 1);
-  if (data.length !== bytes) {
-    throw new LikewiseError(
-      'wrong-bytes',
-      `${tensor.name}: ${data.length} bytes given, one tensor has ${bytes}`,
-    );
+/** Throws bad-input unless `given` are the contract's inputs, states left out. */
+export async function predictTensors(model: LoadedModel, given: readonly TensorData[]): Promise<Prediction> {
+  const start = performance.now();
+  return predict(model, checkTensors(model.contract, given), start);
+}
+
+/** Milliseconds of each of `runs` runs of one input; a stream's over all its steps. */
+export async function benchmark(
+  { contract, session }: LoadedModel,
+  given: readonly TensorData[],
+  runs: number,
+): Promise<readonly number[]> {
+  const tensors = checkTensors(contract, given);
+  const streaming = streamingOf(contract);
+  if (streaming === null) return session.benchmark(tensors, runs);
+  const times: number[] = [];
+  for (let i = 0; i < runs; i += 1) {
+    const start = performance.now();
+    await runStream(session.run, tensors, streaming);
+    times.push(performance.now() - start);
   }
-  return predict(model, data, outputs, performance.now());
+  return times;
 }
 
 async function predict(
-  model: LoadedModel,
-  data: Uint8Array,
-  all: boolean,
+  { contract, session, ran }: LoadedModel,
+  tensors: readonly TensorData[],
   start: number,
 ): Promise<Prediction> {
-  const { contract, session, ran } = model;
-  const shape = inputShape(contract.input.tensor);
+  const streaming = streamingOf(contract);
   const decoded = performance.now();
-  const outputs = await session.run(data, shape);
+  const outputs =
+    streaming === null ? await session.run(tensors) : await runStream(session.run, tensors, streaming);
   const end = performance.now();
-  const { answers, sure, probabilities } = decide(contract, outputs);
-  return {
-    answers,
-    sure,
-    ran,
-    timing: { decodeMs: decoded - start, runMs: end - decoded, totalMs: performance.now() - start },
-    tensor: { name: contract.input.tensor.name, dtype: 'uint8', shape, data },
-    probabilities,
-    ...(all ? { outputs: outputs.map(raw) } : {}),
-  };
-}
-
-function raw({ name, dtype, shape, data }: Output): OutputTensor {
-  return { name, dtype, shape, data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice() };
+  const decided = decide(contract, outputs);
+  const timing = { decodeMs: decoded - start, runMs: end - decoded, totalMs: performance.now() - start };
+  return { ...decided, ran, timing, tensors, outputs };
 }

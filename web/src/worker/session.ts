@@ -8,21 +8,18 @@ import wasmGlue from 'onnxruntime-web/ort-wasm-simd-threaded.mjs?url';
 import wasmBinary from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
 import type * as Ort from 'onnxruntime-web/wasm';
 import type { Backend } from '../runtime/types';
-import { LikewiseError } from '../shared/errors';
-import type { Output } from './decide';
+import type { Contract } from '../shared/contract';
+import { LikewiseError, never } from '../shared/errors';
+import { aligned, DATATYPES, packStrings, type TensorData, unpackStrings } from '../shared/tensors';
 
 export interface Session {
   /** What the runtime really uses, which may be less than was asked for. */
   readonly threads: number;
-  run(data: Uint8Array, shape: readonly number[]): Promise<readonly Output[]>;
+  /** One run of the graph; `tensors` are all its inputs. */
+  run(tensors: readonly TensorData[]): Promise<readonly TensorData[]>;
   /** Milliseconds of each of `runs` bare runs. */
-  benchmark(data: Uint8Array, runs: number): Promise<readonly number[]>;
+  benchmark(tensors: readonly TensorData[], runs: number): Promise<readonly number[]>;
   close(): Promise<void>;
-}
-
-export interface SessionInput {
-  readonly name: string;
-  readonly shape: readonly number[];
 }
 
 export type Runtime = typeof Ort;
@@ -52,32 +49,30 @@ export function binaryUrl(backend: Backend): string {
   return new URL(backend === 'webgpu' ? webgpuBinary : wasmBinary, self.location.href).href;
 }
 
+/** Throws bad-contract unless the graph has the contract's inputs, no other, and its outputs. */
 export async function openSession(
   ort: Runtime,
   backend: Backend,
   model: Uint8Array,
-  input: SessionInput,
+  { inputs, outputs }: Pick<Contract, 'inputs' | 'outputs'>,
 ): Promise<Session> {
   const session = await ort.InferenceSession.create(model, {
     executionProviders: [backend],
     graphOptimizationLevel: 'all',
     logSeverityLevel: 3,
   });
-  if (session.inputNames.length !== 1 || session.inputNames[0] !== input.name) {
-    const names = session.inputNames.join(', ');
-    throw new LikewiseError('bad-contract', `The model's input is ${names}, the contract says ${input.name}`);
-  }
-  const feed = (data: Uint8Array, shape: readonly number[]) => ({
-    [input.name]: new ort.Tensor('uint8', data, shape),
-  });
+  checkNames('inputs', session.inputNames, inputs);
+  checkNames('outputs', session.outputNames, outputs);
+  const feedsOf = (tensors: readonly TensorData[]) =>
+    Object.fromEntries(tensors.map(tensor => [tensor.name, toRuntime(ort, tensor)]));
   return {
     threads: ort.env.wasm.numThreads ?? 1,
-    async run(data, shape) {
-      const results = await session.run(feed(data, shape));
-      return Object.entries(results).map(([name, tensor]) => asOutput(name, tensor));
+    async run(tensors) {
+      const results = await session.run(feedsOf(tensors));
+      return session.outputNames.map(name => fromRuntime(name, results[name]));
     },
-    async benchmark(data, runs) {
-      const feeds = feed(data, input.shape);
+    async benchmark(tensors, runs) {
+      const feeds = feedsOf(tensors);
       const times: number[] = [];
       for (let i = 0; i < runs; i += 1) {
         const start = performance.now();
@@ -91,9 +86,56 @@ export async function openSession(
   };
 }
 
-function asOutput(name: string, tensor: Ort.Tensor): Output {
-  const { data } = tensor;
-  const known = [Float32Array, BigInt64Array, Int32Array, Uint8Array].some(type => data instanceof type);
-  if (!known) throw new LikewiseError('failed', `${name}: outputs of type ${tensor.type} are not supported`);
-  return { name, dtype: tensor.type, shape: tensor.dims, data: data as Output['data'] };
+function checkNames(
+  what: string,
+  actual: readonly string[],
+  declared: readonly { readonly name: string }[],
+): void {
+  const wanted = declared.map(({ name }) => name);
+  if (actual.length === wanted.length && wanted.every(name => actual.includes(name))) return;
+  throw new LikewiseError(
+    'bad-contract',
+    `The model's ${what} are ${actual.join(', ')}, the contract says ${wanted.join(', ')}`,
+  );
+}
+
+function toRuntime(ort: Runtime, { dtype, shape, data }: TensorData): Ort.Tensor {
+  switch (dtype) {
+    case 'bool':
+      return new ort.Tensor('bool', data, shape);
+    case 'uint8':
+      return new ort.Tensor('uint8', data, shape);
+    case 'int32':
+      return new ort.Tensor('int32', new Int32Array(...place(data, 4)), shape);
+    case 'int64':
+      return new ort.Tensor('int64', new BigInt64Array(...place(data, 8)), shape);
+    case 'float32':
+      return new ort.Tensor('float32', new Float32Array(...place(data, 4)), shape);
+    case 'string':
+      return new ort.Tensor('string', unpackStrings(data), shape);
+    default:
+      return never(dtype);
+  }
+}
+
+/** Where in memory the values lie, as constructors of typed arrays take it. */
+function place(data: Uint8Array<ArrayBuffer>, itemBytes: number): [ArrayBuffer, number, number] {
+  const { buffer, byteOffset, byteLength } = aligned(data, itemBytes);
+  return [buffer, byteOffset, byteLength / itemBytes];
+}
+
+function fromRuntime(name: string, tensor: Ort.Tensor | undefined): TensorData {
+  if (tensor === undefined) throw new LikewiseError('failed', `${name}: the graph gave no such output`);
+  const { dims: shape, data, type } = tensor;
+  const dtype = DATATYPES.find(known => known === type);
+  if (dtype === undefined) {
+    throw new LikewiseError('failed', `${name}: outputs of type ${type} are not supported`);
+  }
+  return { name, dtype, shape, data: bytesOf(data) };
+}
+
+function bytesOf(data: Ort.Tensor['data']): Uint8Array<ArrayBuffer> {
+  if (Array.isArray(data)) return packStrings(data);
+  const { buffer, byteOffset, byteLength } = data as Exclude<typeof data, string[]>;
+  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 }

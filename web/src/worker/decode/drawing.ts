@@ -14,13 +14,13 @@ export function toInk(picture: Rgbx, ink: DrawingInput['ink']): Grey {
   return grey;
 }
 
-export function fitWhole(ink: Grey, filter: Filter, size: Size): Uint8Array {
+export function fitWhole(ink: Grey, filter: Filter, size: Size): Uint8Array<ArrayBuffer> {
   const window = { x: 0, y: 0, ...size };
   return resize({ ...ink, channels: 1 }, { size, window, filter });
 }
 
 /** A square around the ink, whose longer side fills 20 of 28 parts. Throws nothing-drawn. */
-export function fitInk(ink: Grey, filter: Filter, size: Size): Uint8Array {
+export function fitInk(ink: Grey, filter: Filter, size: Size): Uint8Array<ArrayBuffer> {
   const box = inkBox(ink);
   if (box === null)
     throw new LikewiseError('nothing-drawn', `No pixel reaches ${INK} of 255: nothing is drawn.`);

@@ -1,49 +1,41 @@
-// From a picture to the bytes of the model's input tensor: docs/decoders.md, step by step.
-import type { DecodedTensor } from '../../runtime/types';
-import type { DrawingInput, ImageInput, Tensor } from '../../shared/contract';
+// From what is given to the tensors that the model sees: docs/decoders.md, one section a kind.
+import type { ModelInput } from '../../runtime/types';
+import type { Contract } from '../../shared/contract';
 import { LikewiseError, never } from '../../shared/errors';
-import type { PictureInput } from '../../shared/messages';
-import { layOn } from './background';
-import { fitInk, fitWhole, toInk } from './drawing';
-import { fitImage } from './image';
-import { toPixels } from './pixels';
+import type { TensorData } from '../../shared/tensors';
+import { decodeBytes } from './bytes';
+import { toBlob } from './file';
+import { decodeDrawing, decodeImage } from './picture';
+import { decodeTable, readRow } from './table';
+import { decodeTensors } from './tensor';
 
-/** Throws unsupported-picture, picture-too-large, broken-picture, canvas-lies or nothing-drawn. */
+/**
+ * Throws unsupported-input for a kind that has no decoder here, and what the decoders throw: bad-input, or of pictures
+ * unsupported-picture, picture-too-large, broken-picture, canvas-lies, nothing-drawn.
+ */
 export async function decode(
-  input: PictureInput,
-  decoder: ImageInput | DrawingInput,
-): Promise<DecodedTensor> {
-  const pixels = layOn(await toPixels(input), decoder.background);
-  const shape = inputShape(decoder.tensor);
-  const [, height, width] = shape;
-  const data = decodePixels(pixels, decoder, { width, height });
-  return { name: decoder.tensor.name, dtype: 'uint8', shape, data };
-}
-
-/** The shape of one input: batch 1, then the contract's height, width and channels. */
-export function inputShape(tensor: Tensor): readonly [1, number, number, number] {
-  const [, height, width, channels] = tensor.shape ?? [];
-  if (typeof height !== 'number' || typeof width !== 'number' || typeof channels !== 'number') {
-    throw new LikewiseError('bad-contract', `${tensor.name}: shape must be [batch, height, width, channels]`);
-  }
-  return [1, height, width, channels];
-}
-
-function decodePixels(
-  pixels: Parameters<typeof fitImage>[0],
-  decoder: ImageInput | DrawingInput,
-  size: { readonly width: number; readonly height: number },
-): Uint8Array {
-  switch (decoder.kind) {
+  given: ModelInput,
+  contract: Pick<Contract, 'name' | 'input' | 'inputs'>,
+): Promise<readonly TensorData[]> {
+  const { input } = contract;
+  switch (input.kind) {
     case 'image':
-      return fitImage(pixels, decoder.resize, size);
-    case 'drawing': {
-      const ink = toInk(pixels, decoder.ink);
-      return decoder.fit === 'ink'
-        ? fitInk(ink, decoder.resize.filter, size)
-        : fitWhole(ink, decoder.resize.filter, size);
-    }
+      return [await decodeImage(given, input, contract)];
+    case 'drawing':
+      return [await decodeDrawing(given, input, contract)];
+    case 'table':
+      return decodeTable(await readRow(given), input);
+    case 'bytes':
+      return [await decodeBytes(toBlob(given), input)];
+    case 'tensor':
+      return decodeTensors(toBlob(given), contract);
+    case 'text':
+    case 'sound':
+      throw new LikewiseError(
+        'unsupported-input',
+        `${contract.name}: this page cannot read ${input.kind} yet; the server can, and decoded tensors run here.`,
+      );
     default:
-      return never(decoder);
+      return never(input);
   }
 }

@@ -60,7 +60,12 @@ export function acrossGrey(lines: Lines, weights: Weights, out: Uint8Array): voi
 }
 
 /** Rows of `pitch` bytes, the first of them row `top` of the whole, into `starts.length` rows. */
-export function squeezeDown(lines: Uint8Array, pitch: number, weights: Weights, top: number): Uint8Array {
+export function squeezeDown(
+  lines: Uint8Array,
+  pitch: number,
+  weights: Weights,
+  top: number,
+): Uint8Array<ArrayBuffer> {
   const { starts, lengths, values, width } = weights;
   const out = new Uint8Array(starts.length * pitch);
   const sums = new Int32Array(pitch);

@@ -1,5 +1,5 @@
 // From an input to its exact pixels, upright, colours not premultiplied.
-import type { PictureInput } from '../../shared/messages';
+
 import { readBitmap } from './bitmap';
 import { exactColours } from './colours';
 import { readOrientation, withoutExif } from './exif';
@@ -8,7 +8,7 @@ import { checkCanvas } from './honesty';
 import type { Rgba } from './raster';
 import { turn } from './turn';
 
-export async function toPixels(input: PictureInput): Promise<Rgba> {
+export async function toPixels(input: Blob | ImageData): Promise<Rgba> {
   if (input instanceof ImageData) return fromCanvas(input);
   const bytes = new Uint8Array(await input.arrayBuffer());
   const header = readHeader(bytes);

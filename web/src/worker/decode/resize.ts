@@ -20,7 +20,7 @@ export interface Target {
 }
 
 /** The window's pixels, channels interleaved. A pass that would keep the size is left out, as in Pillow. */
-export function resize(source: Source, target: Target): Uint8Array {
+export function resize(source: Source, target: Target): Uint8Array<ArrayBuffer> {
   const { size, window, filter } = target;
   const { width, height, channels } = source;
   const across = size.width === width ? null : weigh(filter, width, size.width, window.x, window.width);
@@ -60,7 +60,7 @@ function pixelSize({ channels }: Source): 1 | 4 {
 }
 
 /** The horizontal pass over some rows; `left` is the place in the whole of the source's first column. */
-function squeezeRows(source: Source, weights: Weights, rows: Range, left = 0): Uint8Array {
+function squeezeRows(source: Source, weights: Weights, rows: Range, left = 0): Uint8Array<ArrayBuffer> {
   const pitch = source.width * pixelSize(source);
   const data = source.data.subarray(rows.first * pitch, (rows.first + rows.count) * pitch);
   const out = new Uint8Array(rows.count * weights.starts.length * source.channels);
@@ -70,7 +70,7 @@ function squeezeRows(source: Source, weights: Weights, rows: Range, left = 0): U
 }
 
 /** A part of the picture, the first `keep` bytes of each pixel. */
-function cut(source: Source, columns: Range, rows: Range, keep: number): Uint8Array {
+function cut(source: Source, columns: Range, rows: Range, keep: number): Uint8Array<ArrayBuffer> {
   const { data, width } = source;
   const pixelBytes = pixelSize(source);
   const out = new Uint8Array(rows.count * columns.count * keep);
