@@ -76,6 +76,19 @@ test.each([
   expect(await values(file, dtype)).toEqual(expected);
 });
 
+test('a tiny negative number rounds to minus zero, only minus zero itself becomes zero', async () => {
+  const found = await values(json('FP32', [-1e-60, -0]), 'float32');
+  expect(found.map(value => Object.is(value, -0))).toEqual([true, false]);
+});
+
+test('lists nested ten thousand deep are read', async () => {
+  const nested = `${'['.repeat(1e4)}1,2${']'.repeat(1e4)}`;
+  const file = new Blob([
+    `{"inputs": [{"name": "x", "datatype": "UINT8", "shape": [1, 2], "data": ${nested}}]}`,
+  ]);
+  expect(await values(file, 'uint8')).toEqual([1, 2]);
+});
+
 test('a scalar and one axis are written as Python writes them', async () => {
   expect(await values(npy('|u1', '()', [7]), 'uint8', [])).toEqual([7]);
   expect(await values(npy('|u1', '(3,)', [7, 8, 9]), 'uint8', ['n'])).toEqual([7, 8, 9]);

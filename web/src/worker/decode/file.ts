@@ -29,7 +29,7 @@ export function toText(bytes: Uint8Array): string {
 
 /** Whether it begins as a JSON object does. */
 export function looksLikeJson(text: string): boolean {
-  return /^[\t\n\r ]*\{/.test(text);
+  return /^[\t-\r ]*\{/.test(text);
 }
 
 /** The value of a JSON text. Throws bad-input saying where it is none. */

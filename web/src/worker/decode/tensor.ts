@@ -61,11 +61,18 @@ function toTensor(value: unknown): TensorData {
   }
   if (!isShape(shape)) throw bad(`${name}: shape has to be a list of whole numbers`);
   if (!Array.isArray(data)) throw bad(`${name}: data has to be a list`);
-  const values: readonly unknown[] = data.flat(Number.POSITIVE_INFINITY);
+  const values = flat(data);
   if (values.length !== countOf(shape)) {
     throw bad(`${name}: ${values.length} values given, shape [${shape.join(', ')}] has ${countOf(shape)}`);
   }
   return pack(name, dtype, shape, values);
+}
+
+/** Not by recursion: how deep lists are nested is the sender's choice. */
+function flat(data: readonly unknown[]): readonly unknown[] {
+  let values = data;
+  while (values.some(Array.isArray)) values = values.flat();
+  return values;
 }
 
 function pack(
@@ -104,11 +111,11 @@ function pack(
   }
 }
 
-/** Minus zero becomes zero: readers of JSON disagree on it. */
+/** Minus zero becomes zero before anything is rounded: readers of JSON disagree on it. */
 function toFloat(name: string, value: unknown, i: number): number {
-  const number = typeof value === 'number' ? Math.fround(value) : Number.NaN;
+  const number = typeof value === 'number' ? Math.fround(value + 0) : Number.NaN;
   if (!Number.isFinite(number)) throw bad(`${name}: value ${i} is ${JSON.stringify(value)}, no float32`);
-  return number + 0;
+  return number;
 }
 
 function integers(name: string, dtype: keyof typeof RANGES, values: readonly unknown[]): readonly number[] {
