@@ -107,7 +107,7 @@ def read_request(
     return InferRequest(
         id=sent.id,
         variant=sent.parameters.variant,
-        inputs=_inputs([contract.input.tensor], sent.inputs, tail, max_batch),
+        inputs=_inputs(contract.inputs, sent.inputs, tail, max_batch),
         outputs=_outputs(contract.outputs, sent),
     )
 

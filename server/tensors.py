@@ -12,17 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from export.contract import Datatype, Tensor
+from export.errors import ContractError
+from export.tensor_bytes import from_bytes as strings_from_bytes
+from export.tensor_bytes import to_bytes as strings_to_bytes
 from server.errors import BadRequest, NotANumber
 
 Array = NDArray[np.generic]
 
 # The protocol's name and the layout on the wire (little-endian) of each type of a contract.
 DATATYPES: dict[Datatype, tuple[str, np.dtype[Any]]] = {
+    "bool": ("BOOL", np.dtype("?")),
     "uint8": ("UINT8", np.dtype("u1")),
     "int32": ("INT32", np.dtype("<i4")),
     "int64": ("INT64", np.dtype("<i8")),
     "float32": ("FP32", np.dtype("<f4")),
+    "string": ("BYTES", np.dtype("O")),  # each its length in 4 bytes, then its UTF-8
 }
+
+
+# What JSON may give for a kind of numpy type.
+ALLOWED: dict[str, set[type]] = {
+    "b": {bool}, "i": {int}, "u": {int}, "f": {int, float}, "O": {str},
+}  # fmt: skip
 
 
 def datatype(tensor: Tensor) -> str:
@@ -56,6 +67,8 @@ def check_declared(tensor: Tensor, got_type: str, got: Sequence[int], *, max_bat
 
 def from_bytes(tensor: Tensor, got: Sequence[int], raw: bytes | memoryview) -> Array:
     """The array whose little-endian, row-major bytes are `raw`; its declaration is checked."""
+    if tensor.dtype == "string":
+        return _strings(tensor, got, raw)
     dtype = DATATYPES[tensor.dtype][1]
     expected = math.prod(got) * dtype.itemsize
     if len(raw) != expected:
@@ -63,7 +76,19 @@ def from_bytes(tensor: Tensor, got: Sequence[int], raw: bytes | memoryview) -> A
             f"input {quoted(tensor.name)}: {len(raw)} bytes of data,"
             f" expected {expected} for {datatype(tensor)} {list(got)}"
         )
+    if tensor.dtype == "bool" and np.frombuffer(raw, np.uint8).max(initial=0) > 1:
+        raise BadRequest(f"input {quoted(tensor.name)}: a BOOL is neither 0 nor 1")
     return np.frombuffer(raw, dtype=dtype).reshape(got)
+
+
+def _strings(tensor: Tensor, got: Sequence[int], raw: bytes | memoryview) -> Array:
+    name, count = quoted(tensor.name), math.prod(got)
+    if len(raw) < 4 * count:
+        raise BadRequest(f"input {name}: {len(raw)} bytes cannot hold {count} strings")
+    try:
+        return strings_from_bytes(bytes(raw), "string", got)
+    except (ContractError, UnicodeDecodeError) as error:
+        raise BadRequest(f"input {name}: {error}") from error
 
 
 def from_json(tensor: Tensor, got: Sequence[int], data: Sequence[object]) -> Array:
@@ -71,7 +96,7 @@ def from_json(tensor: Tensor, got: Sequence[int], data: Sequence[object]) -> Arr
     name = quoted(tensor.name)
     values = _flat(name, list(got), data)
     dtype = DATATYPES[tensor.dtype][1]
-    allowed = {int} if dtype.kind in "iu" else {int, float}
+    allowed = ALLOWED[dtype.kind]
     if not set(map(type, values)) <= allowed:
         at, value = next((i, v) for i, v in enumerate(values) if type(v) not in allowed)
         raise BadRequest(f"input {name}: value {at} is {quoted(value)}, no {datatype(tensor)}")
@@ -93,12 +118,14 @@ def to_json(tensor: Tensor, array: Array) -> list[object]:
             f"output {quoted(tensor.name)}: {count} of {array.size} values are NaN or Infinity,"
             ' which JSON cannot carry; ask for this output with "binary_data": true'
         )
-    values: list[object] = array.ravel().tolist()
+    values: list[object] = array.ravel().tolist()  # of strings, str
     return values
 
 
 def to_bytes(tensor: Tensor, array: Array) -> bytes:
     """The array's values, row-major and little-endian."""
+    if tensor.dtype == "string":
+        return strings_to_bytes(array)
     return array.astype(DATATYPES[tensor.dtype][1], copy=False).tobytes()
 
 

@@ -17,10 +17,12 @@ MAX_SESSIONS = 16
 
 # onnxruntime's names of a contract's types.
 _TYPES = {
+    "bool": "tensor(bool)",
     "uint8": "tensor(uint8)",
     "int32": "tensor(int32)",
     "int64": "tensor(int64)",
     "float32": "tensor(float)",
+    "string": "tensor(string)",
 }
 
 
@@ -123,7 +125,7 @@ def _check_fits(session: ort.InferenceSession, contract: Contract, label: str) -
 
     inputs = [(node.name, node.type) for node in session.get_inputs()]
     outputs = [(node.name, node.type) for node in session.get_outputs()]
-    if inputs != told([contract.input.tensor]) or outputs != told(contract.outputs):
+    if inputs != told(contract.inputs) or outputs != told(contract.outputs):
         raise BadContract(f"{label}: the model's inputs or outputs are not those of its contract")
 
 

@@ -68,7 +68,7 @@ def v2(config: Config, catalogue: Catalogue, engine: Engine) -> Blueprint:
                 "name": name,
                 "versions": [str(n) for n in catalogue.versions(name)],
                 "platform": "onnxruntime_onnx",
-                "inputs": [_described(contract.input.tensor)],
+                "inputs": [_described(tensor) for tensor in contract.inputs],
                 "outputs": [_described(tensor) for tensor in contract.outputs],
             }
         )

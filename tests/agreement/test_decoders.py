@@ -201,7 +201,7 @@ def models(tmp_path_factory: pytest.TempPathFactory, digits: Contract) -> Path:
     drawn = digits.model_copy(update={"version": 1})
     (folder / "digits/1/contract.json").write_bytes(to_json(drawn))
     entries = {c.name: index_entry(folder, folder / c.name / "1", c) for c in (colours, drawn)}
-    (folder / "index.json").write_bytes(to_json(Index(schema_version=1, models=entries)))
+    (folder / "index.json").write_bytes(to_json(Index(schema_version=2, models=entries)))
     return folder
 
 

@@ -22,14 +22,14 @@ THREADS = (1, 2)
 def read(example: Example) -> tuple[bytes, bytes, np.ndarray]:
     """The encoded input, the tensor's bytes, the judge's probabilities."""
     folder: Path = digits_folder()
-    outputs = np.frombuffer((folder / example.outputs.file).read_bytes(), "<f4")
-    tensor = (folder / example.tensor.file).read_bytes()
+    outputs = np.frombuffer((folder / example.outputs[0].file).read_bytes(), "<f4")
+    tensor = (folder / example.tensors[0].file).read_bytes()
     return (folder / example.input.file).read_bytes(), tensor, outputs
 
 
 def ask_server(url: str, contract: Contract, variant: str, tensor: bytes) -> np.ndarray:
     """Probabilities by the v2 protocol, binary both ways."""
-    shape = [1, *(contract.input.tensor.shape or [])[1:]]
+    shape = [1, *(contract.inputs[0].shape or [])[1:]]
     header: dict[str, Any] = {
         "inputs": [
             {"name": "pixels", "datatype": "UINT8", "shape": shape,

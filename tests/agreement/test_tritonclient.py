@@ -103,7 +103,7 @@ def test_answers_are_within_the_contracts_tolerance_of_the_framework(
     contract: Contract, folder: Path, answers: Answers
 ) -> None:
     for example in contract.examples:
-        judged = np.frombuffer((folder / example.outputs.file).read_bytes(), "<f4")
+        judged = np.frombuffer((folder / example.outputs[0].file).read_bytes(), "<f4")
         for variant in contract.variants:
             result = variant.backends["cpu"]
             if result.status != "passed":
@@ -119,7 +119,7 @@ def test_the_best_labels_are_the_frameworks(
     contract: Contract, folder: Path, answers: Answers
 ) -> None:
     for example in contract.examples:
-        judged = np.frombuffer((folder / example.outputs.file).read_bytes(), "<f4")
+        judged = np.frombuffer((folder / example.outputs[0].file).read_bytes(), "<f4")
         best = np.argsort(-judged, kind="stable")[: contract.decision.top_k]
         for sent, answered in [(a, b) for a in WAYS for b in WAYS]:
             key = f"fp32/{sent}/{answered}/{example.id}/{contract.decision.top_indices}"
@@ -138,10 +138,10 @@ def _direct(contract: Contract, folder: Path, file: str) -> dict[tuple[str, str]
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(folder / file, options, providers=["CPUExecutionProvider"])
-    declared = contract.input.tensor
+    declared = contract.inputs[0]
     found = {}
     for example in contract.examples:
-        raw = (folder / example.tensor.file).read_bytes()
+        raw = (folder / example.tensors[0].file).read_bytes()
         shape = [size if isinstance(size, int) else 1 for size in declared.shape or []]
         pixels = np.frombuffer(raw, declared.dtype).reshape(shape)
         outputs = session.run(None, {declared.name: pixels})

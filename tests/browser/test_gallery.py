@@ -51,7 +51,7 @@ def test_the_card_says_when_the_model_works_offline(page: Page, site: Site) -> N
 
 
 def test_no_published_model_shows_the_command_that_builds_one(page: Page, own_site: Site) -> None:
-    (own_site.models / "index.json").write_text('{"schema_version": 1, "models": {}}')
+    (own_site.models / "index.json").write_text('{"schema_version": 2, "models": {}}')
     page.goto(own_site.url)
     expect(page.get_by_text("likewise build digits")).to_be_visible()
 

@@ -9,13 +9,14 @@ from export.contract import (
     SCHEMA_VERSION,
     BackendResult,
     Contract,
-    Decision,
     DrawingInput,
     Index,
     IndexEntry,
     Provenance,
     Resize,
+    ScoresDecision,
     Tensor,
+    TensorInput,
     Variant,
     file_ref,
     read_contract,
@@ -29,12 +30,13 @@ def publish(
     models: Path,
     name: str,
     model: bytes,
-    given: Tensor,
+    given: Tensor | list[Tensor],
     outputs: list[Tensor],
     *,
     status: str = "passed",
 ) -> None:
     """Publish `model` as version 1 of `name`, with one variant, fp32."""
+    inputs = given if isinstance(given, list) else [given]
     folder = models / name / "1"
     folder.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(model)
@@ -48,9 +50,11 @@ def publish(
         task="image-classification",
         licence="MIT",
         labels=["a", "b"],
-        input=DrawingInput(
+        input=TensorInput(kind="tensor")
+        if isinstance(given, list)
+        else DrawingInput(
             kind="drawing",
-            tensor=given,
+            tensor=given.name,
             resize=Resize(filter="bilinear"),
             orientation="exif",
             background=[255, 255, 255],
@@ -58,8 +62,9 @@ def publish(
             ink="auto",
             fit="ink",
         ),
+        inputs=inputs,
         outputs=outputs,
-        decision=Decision(
+        decision=ScoresDecision(
             kind="scores",
             probabilities=outputs[0].name,
             top_probabilities=outputs[0].name,
@@ -108,8 +113,9 @@ def list_version(models: Path, name: str, version: int) -> None:
         contract=file_ref(models, folder / "contract.json"),
         published="2026-01-01",
         sample=None,
+        history=[],
     )
-    new = Index(schema_version=1, models={**old.models, name: entry})
+    new = Index(schema_version=2, models={**old.models, name: entry})
     aside = models / "index.json.new"
     aside.write_bytes(to_json(new))
     aside.replace(models / "index.json")

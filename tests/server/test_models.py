@@ -85,7 +85,7 @@ def hostile_url(
     model = (models / "digits" / str(digits.version) / "model.onnx").read_bytes()
     for name in ("other", "digits"):
         (own / "index.json").unlink(missing_ok=True)
-        publish(own, name, model, digits.input.tensor, digits.outputs)
+        publish(own, name, model, digits.inputs[0], digits.outputs)
     (own / "digits/1/examples").mkdir()
     copy_version(own, "digits", 1, 2)
     for file in ("digits/recipe.toml", "digits/source.py", "digits/1/notes.txt", "index.json.new"):
@@ -181,7 +181,7 @@ def test_a_broken_contract_is_said_and_still_handed_out(
 def neighbour(own_models: Path, digits: Contract, digits_folder: Path) -> Path:
     """The folder of a second model, beside digits."""
     data = (digits_folder / "model.onnx").read_bytes()
-    publish(own_models, "neighbour", data, digits.input.tensor, digits.outputs)
+    publish(own_models, "neighbour", data, digits.inputs[0], digits.outputs)
     return own_models / "neighbour/1"
 
 
@@ -271,7 +271,7 @@ def test_a_model_that_passed_nowhere_here_is_not_run(
     models: Path, digits: Contract, web: Path, tmp_path: Path
 ) -> None:
     model = (models / "digits" / str(digits.version) / "model.onnx").read_bytes()
-    publish(tmp_path, "doubtful", model, digits.input.tensor, digits.outputs, status="failed")
+    publish(tmp_path, "doubtful", model, digits.inputs[0], digits.outputs, status="unverified")
     with running_server(tmp_path, web) as server:
         answer = infer(server.url, {"inputs": [PIXELS]}, model="doubtful")
         named = infer(

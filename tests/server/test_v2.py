@@ -27,7 +27,7 @@ Tensors = dict[str, np.ndarray[Any, Any]]
 @pytest.fixture(scope="module")
 def pixels(digits: Contract, digits_folder: Path) -> np.ndarray[Any, Any]:
     """All golden tensors of digits as one batch."""
-    raw = b"".join((digits_folder / e.tensor.file).read_bytes() for e in digits.examples)
+    raw = b"".join((digits_folder / e.tensors[0].file).read_bytes() for e in digits.examples)
     return np.frombuffer(raw, np.uint8).reshape(-1, 28, 28, 1)
 
 
@@ -40,7 +40,7 @@ def direct(digits: Contract, digits_folder: Path) -> Any:
         variant = digits.variant(name)
         names = [tensor.name for tensor in digits.outputs]
         read = (digits_folder / variant.file).read_bytes
-        task = Task(digits, variant, read, {digits.input.tensor.name: batch}, names)
+        task = Task(digits, variant, read, {digits.inputs[0].name: batch}, names)
         return dict(zip(names, engine.infer(task), strict=True))
 
     return run
