@@ -1,9 +1,11 @@
-"""Tensors as raw little-endian bytes; strings as the v2 protocol has them."""
+"""Tensors as raw bytes: what contract.TensorFile describes, and what the page is handed."""
 
 from __future__ import annotations
 
+import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,47 +13,67 @@ from export.contract import Datatype
 from export.errors import ContractError
 from export.tensors import Array
 
-LAYOUTS: dict[Datatype, str] = {
-    "bool": "|b1", "uint8": "|u1", "int32": "<i4", "int64": "<i8", "float32": "<f4",
-}  # fmt: skip
-LENGTH = struct.Struct("<I")
+# How a value lies in memory and on disk: little-endian, on every machine.
+LAYOUTS: dict[Datatype, np.dtype[Any]] = {
+    "bool": np.dtype("?"),
+    "uint8": np.dtype("u1"),
+    "int32": np.dtype("<i4"),
+    "int64": np.dtype("<i8"),
+    "float32": np.dtype("<f4"),
+}
 
 
 def to_bytes(array: Array) -> bytes:
-    """Row-major; of strings each its length in 4 bytes, then its UTF-8."""
-    if array.dtype == np.object_:
-        texts = [str(value).encode() for value in array.ravel()]
-        return b"".join(LENGTH.pack(len(text)) + text for text in texts)
-    return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).tobytes()
+    """The values, row by row and little-endian; strings (an object array of str) as v2's BYTES.
+
+    Raises ValueError for a type that no contract has, and for text that is no Unicode.
+    """
+    if array.dtype == object:
+        return b"".join(_packed(value) for value in array.ravel().tolist())
+    for layout in LAYOUTS.values():
+        if array.dtype == layout:
+            return array.astype(layout, copy=False).tobytes()
+    raise ValueError(f"a tensor of {array.dtype}; a contract has {', '.join(LAYOUTS)} and string")
 
 
 def from_bytes(data: bytes, dtype: Datatype, shape: Sequence[int]) -> Array:
-    """What to_bytes gave. ContractError when the bytes are not those of dtype and shape."""
-    count = int(np.prod(shape, dtype=np.int64))
+    """The array whose `to_bytes` is `data`; ContractError when there are too few or too many."""
+    count = math.prod(shape)
     if dtype == "string":
-        texts = _texts(data)
-        if len(texts) != count:
-            raise ContractError(f"{len(texts)} strings for a tensor of shape {list(shape)}")
-        values = np.empty(count, np.object_)
-        values[:] = texts
-        return values.reshape(shape)
-    layout = np.dtype(LAYOUTS[dtype])
+        return _strings(data, count).reshape(shape)
+    layout = LAYOUTS[dtype]
     if len(data) != count * layout.itemsize:
         raise ContractError(
-            f"{len(data)} bytes for {dtype} {list(shape)}, expected {count * layout.itemsize}"
+            f"{len(data):,} bytes for {dtype} {list(shape)}, which has {count * layout.itemsize:,}"
         )
     return np.frombuffer(data, layout).reshape(shape)
 
 
-def _texts(data: bytes) -> list[str]:
-    texts, at = [], 0
+def _packed(value: object) -> bytes:
+    if not isinstance(value, str):
+        raise ValueError(f"a tensor of strings holds {value!r}")
+    text = value.encode()
+    return struct.pack("<I", len(text)) + text
+
+
+def _strings(data: bytes, count: int) -> Array:
+    values = list(_unpacked(data))
+    if len(values) != count:
+        raise ContractError(f"{len(values):,} strings, the shape asks for {count:,}")
+    array = np.empty(count, object)
+    array[:] = values
+    return array
+
+
+def _unpacked(data: bytes) -> Iterator[str]:
+    at = 0
     while at < len(data):
-        if at + LENGTH.size > len(data):
-            raise ContractError("a string's length is cut off")
-        (length,) = LENGTH.unpack_from(data, at)
-        at += LENGTH.size
-        if at + length > len(data):
-            raise ContractError(f"a string of {length} bytes is cut off")
-        texts.append(data[at : at + length].decode())
-        at += length
-    return texts
+        start = at + 4
+        end = start + int.from_bytes(data[at:start], "little")
+        if end > len(data):
+            raise ContractError(f"a string is cut short: it ends at byte {end:,} of {len(data):,}")
+        try:
+            yield data[start:end].decode()
+        except UnicodeDecodeError as error:
+            raise ContractError(f"a string at byte {start:,} is no UTF-8") from error
+        at = end

@@ -5,153 +5,198 @@ from __future__ import annotations
 import csv
 import difflib
 import io
-import json
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from export.contract import Column, TableInput, Tensor
+from export.decode.reading import WHITE_SPACE, is_json, quoted, read_json_object, read_utf8
 from export.errors import DecodeError
 from export.tensors import Array, Tensors
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-WHITE = "\t\n\v\f\r "
-BOOLEANS = {"true": 1, "false": 0, "1": 1, "0": 0}
-LARGEST = 2**53 - 1  # the largest whole number that JSON readers keep
-MAX_BYTES = 1_000_000
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+MAX_WHOLE = 2**53 - 1  # beyond it float64, and with it JavaScript, skips integers
+BOOLEANS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
 
-def make(spec: TableInput, inputs: Sequence[Tensor], folder: Path) -> Callable[[bytes], Tensors]:  # noqa: ARG001
-    """The decoder of these columns."""
-
-    def decode(data: bytes) -> Tensors:
-        row = read_row(data, [column.name for column in spec.columns])
-        if spec.matrix is not None:
-            values = [_in_matrix(column, row.get(column.name)) for column in spec.columns]
-            return {spec.matrix: np.array([values], np.float32)}
-        return {c.name: _alone(c, row.get(c.name)) for c in spec.columns}
-
-    return decode
+def make(spec: TableInput, _inputs: Sequence[Tensor], _folder: Path) -> Callable[[bytes], Tensors]:
+    """The decoder of one row."""
+    return lambda data: decode(data, spec)
 
 
-def read_row(data: bytes, names: Sequence[str]) -> dict[str, Any]:
-    """The cells by column; DecodeError unless it is one row of these columns."""
-    if len(data) > MAX_BYTES:
-        raise DecodeError(f"the row has {len(data):,} bytes, limit {MAX_BYTES:,}")
+def decode(data: bytes, spec: TableInput) -> Tensors:
+    """The row as a matrix float32 [1, columns], or one tensor [1, 1] a column in their order.
+
+    Raises DecodeError naming each column that is wrong, its value and what it may be.
+    """
+    cells = read_row(data)
+    _refuse_unknown(list(cells), spec)
+    values: dict[str, float | str] = {}
+    wrong: list[str] = []
+    for column in spec.columns:
+        try:
+            values[column.name] = cell(cells.get(column.name), column, in_matrix=bool(spec.matrix))
+        except DecodeError as error:
+            wrong.append(f"column {column.name}: {error}")
+    if wrong:
+        raise DecodeError("; ".join(wrong))
+    if spec.matrix:
+        return {spec.matrix: np.array([list(values.values())], np.float64).astype(np.float32)}
+    return {c.name: _tensor(c, values[c.name]) for c in spec.columns}
+
+
+def read_row(data: bytes) -> Mapping[str, object]:
+    """The cells of a JSON object or of a CSV file with one row, as they are, by column."""
+    text = read_utf8(data)
+    if is_json(text):
+        return read_json_object(text)
+    found = _csv_rows(text)
+    if len(found) != 1:
+        raise DecodeError(f"{len(found):,} rows behind the header line; give exactly one")
+    return found[0]
+
+
+def rows(data: bytes) -> list[dict[str, str]]:
+    """All rows of a CSV file with a header line, for data of many samples."""
+    return _csv_rows(read_utf8(data))
+
+
+def cell(value: object, column: Column, *, in_matrix: bool) -> float | str:
+    """One cell's value: a number whose float32 is finite or NaN, or a category's text.
+
+    Raises DecodeError (the caller names the column).
+    """
+    if _is_missing(value, column):
+        return _missing(column, in_matrix=in_matrix)
+    match column.type:
+        case "category":
+            return _category(value, column, in_matrix=in_matrix)
+        case "boolean":
+            return _boolean(value)
+        case "integer":
+            return _integer(_number(value))
+        case "number":
+            return _number(value)
+
+
+def _csv_rows(text: str) -> list[dict[str, str]]:
+    # newline="" leaves the line ends to csv, which tells those within quotes from others.
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DecodeError(f"the row is not UTF-8: byte {error.start} is wrong") from error
-    row = _json(text) if text.lstrip(WHITE).startswith("{") else _csv(text)
-    for name in row:
-        if name not in names:
-            close = difflib.get_close_matches(name, names, 1)
-            known = f"did you mean {close[0]!r}?" if close else f"columns: {', '.join(names)}"
-            raise DecodeError(f"there is no column {name!r}; {known}")
-    return row
-
-
-def _json(text: str) -> dict[str, Any]:
-    def no_number(value: str) -> Any:
-        raise DecodeError(f"{value} is no JSON")
-
-    try:
-        row = json.loads(text, parse_constant=no_number)
-    except (ValueError, RecursionError) as error:
-        raise DecodeError(f"the row is not valid JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise DecodeError("the row is no JSON object")
-    return row
-
-
-def _csv(text: str) -> dict[str, Any]:
-    try:
-        lines = [line for line in csv.reader(io.StringIO(text), strict=True) if line]
+        lines = [(reader.line_num, line) for line in reader if line]
     except csv.Error as error:
-        raise DecodeError(f"the row is not valid CSV: {error}") from error
-    if len(lines) != 2:
-        raise DecodeError(f"{len(lines)} lines; a header and one row are expected")
-    header, cells = lines
-    if len(set(header)) != len(header):
-        raise DecodeError(f"the header names {max(header, key=header.count)!r} twice")
-    if len(cells) != len(header):
-        raise DecodeError(f"{len(cells)} cells for {len(header)} columns")
-    return dict(zip(header, cells, strict=True))
+        raise DecodeError(f"not CSV: {error}, in line {reader.line_num}") from error
+    if not lines:
+        raise DecodeError("the table is empty; give a header line with the columns, then one row")
+    header = lines[0][1]
+    double = [name for name, count in Counter(header).items() if count > 1]
+    if double:
+        raise DecodeError(f"the header names {', '.join(map(quoted, double))} twice")
+    for number, line in lines[1:]:
+        if len(line) != len(header):
+            raise DecodeError(
+                f"line {number}: {len(line)} cells, the header has {len(header)}; "
+                "cells are separated by commas"
+            )
+    return [dict(zip(header, line, strict=True)) for _, line in lines[1:]]
 
 
-def _in_matrix(column: Column, cell: Any) -> float:
-    if _missing(column, cell):
-        return float("nan")
+def _refuse_unknown(names: Sequence[str], spec: TableInput) -> None:
+    known = [column.name for column in spec.columns]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise DecodeError(
+            f"no column {', '.join(quoted(n) + _nearest(n, known) for n in unknown[:5])}; "
+            f"columns: {_some(known)}"
+        )
+
+
+def _nearest(text: str, known: Sequence[str]) -> str:
+    # Long texts are no misspelt names, and slow to compare.
+    near = difflib.get_close_matches(text[:100], known, n=3) if len(text) <= 100 else []
+    return f" (nearest: {', '.join(map(quoted, near))})" if near else ""
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:20])
+    return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"
+
+
+def _is_missing(value: object, column: Column) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, str):
+        return False
     if column.type == "category":
-        return float(column.categories.index(_category(column, cell)))
-    return _number(column, cell)
+        return value == "" and "" not in column.categories
+    return not value.strip(WHITE_SPACE)
 
 
-def _alone(column: Column, cell: Any) -> Array:
-    missing = _missing(column, cell)
-    if column.type == "category":
-        text = np.empty((1, 1), np.object_)
-        text[0, 0] = "" if missing else _category(column, cell)
+def _missing(column: Column, *, in_matrix: bool) -> float | str:
+    if column.missing == "refuse":
+        raise DecodeError("missing; it needs a value")
+    if column.type == "category" and not in_matrix:
+        return ""
+    if column.type in ("integer", "boolean") and not in_matrix:
+        raise DecodeError(f"missing; it needs a value, since {column.type}s have no NaN")
+    return math.nan
+
+
+def _number(value: object) -> float:
+    number = _float64(value)
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.float32(number)):
+            raise DecodeError(f"{quoted(value)} is beyond float32, limit 3.4e38")
+    return number + 0.0  # minus zero becomes zero
+
+
+def _float64(value: object) -> float:
+    if isinstance(value, float):
+        return value
+    if isinstance(value, str) and NUMBER.fullmatch(value.strip(WHITE_SPACE)):
+        return float(value.strip(WHITE_SPACE))
+    raise DecodeError(f"{quoted(value)} is no number; write it as 1234.5 or 1.2e-3")
+
+
+def _integer(number: float) -> float:
+    if not number.is_integer():
+        raise DecodeError(f"{number} is no integer")
+    if abs(number) > MAX_WHOLE:
+        raise DecodeError(f"{number:.0f} is too large an integer, limit {MAX_WHOLE:,}")
+    return number
+
+
+def _boolean(value: object) -> float:
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, float) and value in (0.0, 1.0):
+        return value + 0.0
+    if isinstance(value, str):
+        # Not str.lower, which makes ASCII of some letters that are none (the Kelvin sign).
+        text = value.strip(WHITE_SPACE)
+        if text.isascii() and text.lower() in BOOLEANS:
+            return BOOLEANS[text.lower()]
+    raise DecodeError(f"{quoted(value)} is no boolean; give true or false, 1 or 0")
+
+
+def _category(value: object, column: Column, *, in_matrix: bool) -> float | str:
+    if isinstance(value, str) and value in column.categories:
+        return float(column.categories.index(value)) if in_matrix else value
+    near = _nearest(value, column.categories) if isinstance(value, str) else ""
+    raise DecodeError(
+        f"{quoted(value)} is no category{near}; categories: {_some(column.categories)}"
+    )
+
+
+def _tensor(column: Column, value: float | str) -> Array:
+    if isinstance(value, str):
+        text = np.empty((1, 1), object)
+        text[0, 0] = value
         return text
     if column.type == "number":
-        return np.array([[np.nan if missing else _number(column, cell)]], np.float32)
-    if missing:
-        raise _wrong(column, cell, f"missing, and {column.type}s have no value for that")
-    return np.array([[int(_number(column, cell))]], np.int64)
-
-
-def _missing(column: Column, cell: Any) -> bool:
-    if column.type == "category":
-        empty = cell is None or (cell == "" and "" not in column.categories)
-    else:
-        empty = cell is None or (isinstance(cell, str) and not cell.strip(WHITE))
-    if empty and column.missing == "refuse":
-        raise DecodeError(f"column {column.name!r}: the value is missing")
-    return empty
-
-
-def _category(column: Column, cell: Any) -> str:
-    if isinstance(cell, str) and cell in column.categories:
-        return cell
-    close = difflib.get_close_matches(str(cell), column.categories, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(column.categories[:20])}"
-    raise _wrong(column, cell, hint)
-
-
-def _number(column: Column, cell: Any) -> float:
-    """Of a number, an integer or a boolean; its float32 is finite, minus zero becomes zero."""
-    if column.type == "boolean":
-        return float(_boolean(column, cell))
-    value = _parsed(column, cell)
-    with np.errstate(over="ignore"):
-        if not np.isfinite(np.float32(value)):
-            raise _wrong(column, cell, "too large for float32")
-    if column.type == "integer" and (value != int(value) or abs(value) > LARGEST):
-        raise _wrong(column, cell, f"a whole number up to {LARGEST} is expected")
-    return value + 0.0
-
-
-def _parsed(column: Column, cell: Any) -> float:
-    if isinstance(cell, str) and NUMBER.fullmatch(cell.strip(WHITE)):
-        return float(cell.strip(WHITE))
-    if isinstance(cell, int | float) and not isinstance(cell, bool):
-        try:
-            return float(cell)
-        except OverflowError:
-            raise _wrong(column, cell, "too large for float32") from None
-    raise _wrong(column, cell, "a number is expected, as 12, -0.5 or 1e-3")
-
-
-def _boolean(column: Column, cell: Any) -> int:
-    if isinstance(cell, str):
-        cell = BOOLEANS.get(cell.strip(WHITE).lower(), cell)
-    if cell in (0, 1):
-        return int(cell)
-    raise _wrong(column, cell, "true or false is expected")
-
-
-def _wrong(column: Column, cell: Any, hint: str) -> DecodeError:
-    return DecodeError(f"column {column.name!r}: {str(cell)[:60]!r}: {hint}")
+        return np.array([[value]], np.float64).astype(np.float32)
+    return np.array([[int(value)]], np.int64)

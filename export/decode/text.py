@@ -1,49 +1,75 @@
-"""Text to token ids, by the version's own tokenizer.json. The rules are in docs/decoders.md."""
+"""Text to token ids, with the tokenizers library. The rules are in docs/decoders.md."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from export.contract import Tensor, TextInput
+from export.decode.reading import WHITE_SPACE, read_utf8
 from export.errors import ContractError, DecodeError
 from export.tensors import Tensors
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 MAX_BYTES = 1_000_000
 
 
-def make(spec: TextInput, inputs: Sequence[Tensor], folder: Path) -> Callable[[bytes], Tensors]:  # noqa: ARG001
-    """The decoder of one tokenizer; its own padding and truncation do not count."""
-    path = folder / spec.tokenizer.file
+def make(spec: TextInput, _inputs: Sequence[Tensor], folder: Path) -> Callable[[bytes], Tensors]:
+    """The decoder of text with `folder`'s tokenizer; ContractError when that cannot be used."""
+    tokenizer = load_tokenizer(folder / spec.tokenizer.file, spec.max_tokens)
+    return lambda data: decode(data, spec, tokenizer)
+
+
+def load_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+    """tokenizer.json, set to cut at `max_tokens` and to pad nothing, whatever the file says."""
+    # Only a text needs the library, which half the models here never load.
+    from tokenizers import Tokenizer
+
     try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises plain Exception
-        raise ContractError(f"{path.name}: not a tokenizer: {error}") from error
+        tokenizer = Tokenizer.from_str(path.read_bytes().decode())
+    except OSError as error:
+        raise ContractError(f"{path.name}: cannot be read: {error.strerror}") from error
+    except Exception as error:  # tokenizers raises plain Exception
+        raise ContractError(f"{path.name}: no tokenizer of this library: {error}") from error
+    special = tokenizer.num_special_tokens_to_add(is_pair=False)
+    if max_tokens <= special:
+        raise ContractError(
+            f"{path.name}: it adds {special} special tokens, max_tokens = {max_tokens} leaves no "
+            f"room for text; give {special + 1} at least"
+        )
     tokenizer.no_padding()
-    tokenizer.enable_truncation(spec.max_tokens)
-
-    def decode(data: bytes) -> Tensors:
-        encoding = tokenizer.encode(text_of(data))
-        columns = {spec.ids: encoding.ids, spec.mask: encoding.attention_mask}
-        columns[spec.types] = encoding.type_ids
-        if not encoding.ids:
-            raise DecodeError("the text has no tokens")
-        return {name: np.array([values], np.int64) for name, values in columns.items() if name}
-
-    return decode
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer
 
 
-def text_of(data: bytes) -> str:
-    """The text; DecodeError when it is empty, too long or not UTF-8."""
+def decode(data: bytes, spec: TextInput, tokenizer: Tokenizer) -> Tensors:
+    """Token ids, mask and segment ids as the spec names them, int64 [1, tokens]."""
+    encoded = tokenizer.encode(read_text(data))
+    if not encoded.ids:
+        raise DecodeError("the tokenizer finds no token in this text; give one with words in it")
+    named = (
+        (spec.ids, encoded.ids),
+        (spec.mask, encoded.attention_mask),
+        (spec.types, encoded.type_ids),
+    )
+    return {name: np.array([values], np.int64) for name, values in named if name is not None}
+
+
+def read_text(data: bytes) -> str:
+    """The text; DecodeError when it is too long, no UTF-8 or empty."""
     if len(data) > MAX_BYTES:
-        raise DecodeError(f"the text has {len(data):,} bytes, limit {MAX_BYTES:,}")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise DecodeError(f"the text is not UTF-8: byte {error.start} is wrong") from error
-    if not text.strip():
-        raise DecodeError("the text is empty")
+        raise DecodeError(f"{len(data):,} bytes of text, limit {MAX_BYTES:,}; give a part of it")
+    text = read_utf8(data)
+    if "\0" in text:
+        raise DecodeError(
+            f"character {text.index(chr(0)):,} is NUL: this is no text, or one in UTF-16; "
+            "save it as UTF-8"
+        )
+    if not text.strip(WHITE_SPACE):
+        raise DecodeError("the text is empty; give at least one word")
     return text
