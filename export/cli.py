@@ -19,6 +19,7 @@ from export.pipeline import build as build_model
 from export.workspace import Workspace
 
 _PATHS = Workspace()
+PIPED_WIDTH = 140  # columns of what is written to a file
 models_option = click.option(
     "--models", type=click.Path(path_type=Path, file_okay=False), default=_PATHS.models,
     envvar="LIKEWISE_MODELS", help="Folder of recipes and published versions.  [default: models]",
@@ -98,6 +99,8 @@ def build(
 
     workspace = Workspace(models.resolve(), web.resolve(), work.resolve())
     console = Console(stderr=as_json)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
     report = JsonReport() if as_json else ConsoleReport(console)
     if not as_json:
         console.print(f"[bold]{name}[/]")

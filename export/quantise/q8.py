@@ -44,7 +44,10 @@ def to_q8(
     with tempfile.TemporaryDirectory() as scratch:
         prepared, quantised = Path(scratch) / "prepared.onnx", Path(scratch) / "quantised.onnx"
         quant_pre_process(str(fp32), str(prepared), skip_symbolic_shape=True)
-        excluded = kept(onnx.load(prepared).graph, keep_fp32)
+        model = onnx.load(prepared)
+        excluded = kept(model.graph, keep_fp32)
+        del model.graph.value_info[:]  # the quantiser transposes weights, and trips over old shapes
+        onnx.save(model, prepared)
         if method == "static":
             _static(prepared, quantised, calibration, excluded)
         else:

@@ -341,6 +341,6 @@ def _measurement(
     return Measurement.model_validate(
         {
             "what": what, "variant": variant, "where": where, "data": data,
-            "count": count, "value": value, "unit": UNITS[what],
+            "count": count, "value": value, "unit": UNITS.get(what, ""),
         }
     )  # fmt: skip

@@ -1,0 +1,93 @@
+"""Repairs of ONNX graphs that change no answer: what old or foreign exporters leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import onnx
+from onnx import version_converter
+
+from export.errors import SourceError
+
+OPSET, IR = 20, 10
+OLDEST_OPSET = 13  # below it ONNX Runtime's quantisers and the joined nodes do not fit
+
+
+def gathered(path: Path) -> onnx.ModelProto:
+    """The model with all its weights in it. SourceError for weights outside its folder."""
+    model = onnx.load(path, load_external_data=False)
+    folder = path.parent.resolve()
+    for tensor in model.graph.initializer:
+        for entry in tensor.external_data:
+            if entry.key == "location":
+                _inside(path, folder, tensor.name, entry.value)
+    try:
+        onnx.load_external_data_for_model(model, str(folder))
+    except Exception as error:  # onnx raises several unrelated types
+        raise SourceError(f"{path.name}: {str(error).splitlines()[0]}") from error
+    return model
+
+
+def without_weights_as_inputs(model: onnx.ModelProto) -> None:
+    """Inputs that have an initialiser are weights (IR 3 lists them so), nobody's input."""
+    weights = {tensor.name for tensor in model.graph.initializer}
+    kept = [value for value in model.graph.input if value.name not in weights]
+    del model.graph.input[:]
+    model.graph.input.extend(kept)
+
+
+def without_double_initialisers(model: onnx.ModelProto) -> None:
+    """Of initialisers with one name and one value one stays; with other values SourceError."""
+    kept: dict[str, onnx.TensorProto] = {}
+    for tensor in model.graph.initializer:
+        first = kept.setdefault(tensor.name, tensor)
+        if first.SerializeToString() != tensor.SerializeToString():
+            raise SourceError(f"two weights are called {tensor.name}, and their values differ")
+    once = [onnx.TensorProto.FromString(tensor.SerializeToString()) for tensor in kept.values()]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(once)
+
+
+def with_shipped_opset(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model in an opset and IR that every shipped runtime takes. SourceError when it cannot be.
+
+    The converter changes operators' forms; the source compares values before and after.
+    """
+    opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), OPSET)
+    if not OLDEST_OPSET <= opset <= OPSET:
+        try:
+            model = version_converter.convert_version(model, OPSET)
+        except Exception as error:  # the converter raises several unrelated types
+            raise SourceError(
+                f"opset {opset} cannot be brought to {OPSET}: {str(error).splitlines()[0]}; "
+                f"export the model anew with opset {OPSET}"
+            ) from error
+    model.ir_version = min(max(model.ir_version, 8), IR)
+    return model
+
+
+def renamed(model: onnx.ModelProto, names: Mapping[str, str]) -> None:
+    """Rename inputs and outputs (old: new), wherever they are used."""
+    from export.joining.piece import rename
+
+    taken = {name for node in model.graph.node for name in (*node.input, *node.output)}
+    moved = {new: f"core_{new}" for new in names.values() if new in taken and new not in names}
+    rename(model.graph, moved | dict(names))
+
+
+def with_free_batch(model: onnx.ModelProto) -> None:
+    """The first dimension of every input and output is called "batch", unless it is a number."""
+    for value in (*model.graph.input, *model.graph.output):
+        shape = value.type.tensor_type.shape
+        if shape.dim and not shape.dim[0].HasField("dim_value"):
+            shape.dim[0].dim_param = "batch"
+
+
+def _inside(path: Path, folder: Path, tensor: str, location: str) -> None:
+    target = (folder / location).resolve()
+    if Path(location).is_absolute() or not target.is_relative_to(folder):
+        raise SourceError(
+            f"{path.name}: the weight {tensor} lies outside the model's folder ({location}); "
+            "nothing of it is read"
+        )
