@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from export.contract import (
     BoxesDecision,
     BytesInput,
+    Column,
     Decision,
     DrawingInput,
     EmbeddingDecision,
@@ -70,7 +71,8 @@ def input_spec(section: InputSection, tokenizer: FileRef | None = None) -> Input
             )  # fmt: skip
         case TableSection():
             matrix = "features" if section.matrix else None
-            return TableInput(kind="table", columns=section.columns, matrix=matrix)
+            columns = [Column.model_validate(column.model_dump()) for column in section.columns]
+            return TableInput(kind="table", columns=columns, matrix=matrix)
         case BytesSection():
             return BytesInput(
                 kind="bytes", tensor="bytes", first=section.first, last=section.last,

@@ -161,12 +161,18 @@ class SoundSection(Strict):
     stream: StreamSection | None = None
 
 
+class ColumnSection(Column):
+    """A column; a missing value is refused unless the recipe says otherwise."""
+
+    missing: Literal["refuse", "nan"] = "refuse"
+
+
 class TableSection(Strict):
     """Rows of named columns. `matrix`: the network takes one float tensor of all columns,
     "features" [batch, columns]; else one input a column, named as the column."""
 
     kind: Literal["table"]
-    columns: Annotated[list[Column], Field(min_length=1)]
+    columns: Annotated[list[ColumnSection], Field(min_length=1)]
     matrix: bool = True
 
     @model_validator(mode="after")
