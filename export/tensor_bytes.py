@@ -31,7 +31,7 @@ def to_bytes(array: Array) -> bytes:
     if array.dtype == object:
         return b"".join(_packed(value) for value in array.ravel().tolist())
     for layout in LAYOUTS.values():
-        if array.dtype == layout:
+        if array.dtype.newbyteorder("<") == layout:
             return array.astype(layout, copy=False).tobytes()
     raise ValueError(f"a tensor of {array.dtype}; a contract has {', '.join(LAYOUTS)} and string")
 
