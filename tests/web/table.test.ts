@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ModelInput } from '../../web/src/runtime/types';
 import type { Column, TableInput } from '../../web/src/shared/contract';
+import { parseCsv } from '../../web/src/shared/csv';
 import { floatsOf, integersOf, stringsOf, type TensorData } from '../../web/src/shared/tensors';
-import { parseCsv } from '../../web/src/worker/decode/csv';
-import { decodeTable, readRow } from '../../web/src/worker/decode/table';
+import { decodeTable, rowOf } from '../../web/src/worker/decode/table';
 
 const columns: [Column, ...Column[]] = [
   { name: 'size', title: 'Size', type: 'number', missing: 'nan' },
@@ -15,7 +15,7 @@ const matrix: TableInput = { kind: 'table', columns, matrix: 'features' };
 const apart: TableInput = { kind: 'table', columns, matrix: null };
 const row = { size: 1.5, rooms: 3, new: true, colour: 'größe' };
 
-const decode = async (given: ModelInput, spec = matrix) => decodeTable(await readRow(given), spec);
+const decode = async (given: ModelInput, spec = matrix) => decodeTable(await rowOf(given), spec);
 
 /** What stands in the matrix at one column. */
 async function cell(name: string, value: unknown, spec = matrix): Promise<number | undefined> {

@@ -1,8 +1,8 @@
 // The answer: the best label large, all labels as bars, and how it was reached. Says "not sure"
-// where the contract says so. Screen readers hear the best answer once it has settled.
+// where the contract says so. Boxes are listed by label; what has no view yet is told as it came. Screen readers hear the best answer once it has settled.
 
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
-import type { Prediction, Ran } from '../runtime';
+import type { Answer, Prediction, Ran } from '../runtime';
 import type { Contract } from '../shared/contract';
 import * as format from './format';
 import type { Refusal } from './refusal';
@@ -81,37 +81,70 @@ export class AnswerPanel extends LitElement {
   }
 
   #answered(prediction: Prediction) {
-    const [best] = prediction.answers;
-    const { ran, timing, sure } = prediction;
+    const { ran, timing } = prediction;
     return html`
-      <div class="answered ${sure ? 'sure' : 'unsure'}">
+      <div class="answered ${prediction.sure ? 'sure' : 'unsure'}">
         <div class="head">
-          <div>
-            <p class="best">${sure ? best?.label : 'Not sure'}</p>
-            ${sure ? nothing : html`<p class="small">${this.#doubt(best?.label ?? '', best?.score ?? 0)}</p>`}
-          </div>
-          <figure>
+          ${this.#head(prediction)}
+          <figure ?hidden=${!this.#isPicture()}>
             <canvas class="seen" role="img" aria-label="The input as the model saw it"></canvas>
             <figcaption class="small soft">as the model saw it</figcaption>
           </figure>
         </div>
-        <ol class=${prediction.answers.some(({ label }) => label.length > LONG) ? 'long' : ''} aria-label="Answers, best first">
-          ${prediction.answers.map(
-            ({ label, score }) => html`
-              <li>
-                <span class="label">${label}</span>
-                <svg width="100%" height="16" aria-hidden="true">
-                  <rect class="rail" width="100%" height="16"></rect>
-                  <rect class="score" width="${score * 100}%" height="16"></rect>
-                </svg>
-                <span class="value">${format.percent(score)}</span>
-              </li>
-            `,
-          )}
-        </ol>
+        ${this.#rest(prediction)}
         <p class="small soft">${format.duration(timing.totalMs)} on this device: ${howItRan(ran)}</p>
       </div>
     `;
+  }
+
+  #isPicture(): boolean {
+    const kind = this.contract?.input.kind;
+    return kind === 'image' || kind === 'drawing';
+  }
+
+  #head(prediction: Prediction) {
+    switch (prediction.kind) {
+      case 'scores': {
+        const [best] = prediction.answers;
+        return html`<div>
+          <p class="best">${prediction.sure ? best?.label : 'Not sure'}</p>
+          ${prediction.sure ? nothing : html`<p class="small">${this.#doubt(best?.label ?? '', best?.score ?? 0)}</p>`}
+        </div>`;
+      }
+      case 'boxes': {
+        const { length } = prediction.boxes;
+        return html`<p class="best">${length === 0 ? 'Nothing found' : `${length} found`}</p>`;
+      }
+      case 'embedding':
+      case 'frames':
+      case 'values':
+        return html`<div>
+          <p class="best">Answered</p>
+          <p class="small">This page has no view of such an answer yet. What the model gave:</p>
+        </div>`;
+      default:
+        return prediction satisfies never;
+    }
+  }
+
+  #rest(prediction: Prediction) {
+    switch (prediction.kind) {
+      case 'scores':
+        return bars(prediction.answers, 'Answers, best first');
+      case 'boxes':
+        return prediction.boxes.length === 0 ? nothing : bars(prediction.boxes, 'Found, surest first');
+      case 'embedding':
+      case 'frames':
+      case 'values':
+        return html`<ul class="outputs" aria-label="Outputs">
+          ${prediction.outputs.map(
+            ({ name, dtype, shape }) =>
+              html`<li><code>${name}</code> <span class="soft">${dtype} ${shape.length === 0 ? 'scalar' : shape.join(' × ')}</span></li>`,
+          )}
+        </ul>`;
+      default:
+        return prediction satisfies never;
+    }
   }
 
   #doubt(label: string, score: number): string {
@@ -122,17 +155,31 @@ export class AnswerPanel extends LitElement {
 
   #spoken(): string {
     if (this.state.kind !== 'answered') return '';
-    const { answers, sure } = this.state.prediction;
-    const best = answers[0];
-    if (best === undefined) return '';
-    return `${sure ? 'Answer' : 'Not sure, best guess'}: ${best.label}, ${format.percent(best.score)}`;
+    const { prediction } = this.state;
+    switch (prediction.kind) {
+      case 'scores': {
+        const [best] = prediction.answers;
+        if (best === undefined) return '';
+        return `${prediction.sure ? 'Answer' : 'Not sure, best guess'}: ${best.label}, ${format.percent(best.score)}`;
+      }
+      case 'boxes':
+        return prediction.boxes.length === 0
+          ? 'Nothing found'
+          : `Found: ${prediction.boxes.map(({ label }) => label).join(', ')}`;
+      case 'embedding':
+      case 'frames':
+      case 'values':
+        return 'Answered';
+      default:
+        return prediction satisfies never;
+    }
   }
 
   /** Paint the input tensor itself: what is shown here is what the model was given. */
   #showSeen({ tensors: [tensor] }: Prediction): void {
     const canvas = this.renderRoot.querySelector<HTMLCanvasElement>('canvas.seen');
     const [, height = 0, width = 0, channels = 1] = tensor?.shape ?? [];
-    if (canvas === null || tensor === undefined || height === 0 || width === 0) return;
+    if (!this.#isPicture() || canvas === null || tensor === undefined || height === 0 || width === 0) return;
     canvas.width = width;
     canvas.height = height;
     const pixels = new ImageData(width, height);
@@ -187,6 +234,7 @@ export class AnswerPanel extends LitElement {
         width: 56px;
         height: 56px;
         border-radius: 2px;
+        object-fit: contain;
         image-rendering: pixelated;
       }
       ol {
@@ -217,6 +265,10 @@ export class AnswerPanel extends LitElement {
       .unsure .score {
         fill: var(--edge);
       }
+      .outputs {
+        display: grid;
+        gap: 8px;
+      }
       .value {
         text-align: right;
         min-width: 8ch;
@@ -236,6 +288,23 @@ export class AnswerPanel extends LitElement {
       }
     `,
   ];
+}
+
+function bars(answers: readonly Answer[], label: string) {
+  return html`<ol class=${answers.some(one => one.label.length > LONG) ? 'long' : ''} aria-label=${label}>
+    ${answers.map(
+      ({ label, score }) => html`
+        <li>
+          <span class="label">${label}</span>
+          <svg width="100%" height="16" aria-hidden="true">
+            <rect class="rail" width="100%" height="16"></rect>
+            <rect class="score" width="${score * 100}%" height="16"></rect>
+          </svg>
+          <span class="value">${format.percent(score)}</span>
+        </li>
+      `,
+    )}
+  </ol>`;
 }
 
 function howItRan({ backend, threads, variant }: Ran): string {

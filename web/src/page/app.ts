@@ -70,7 +70,7 @@ export class App extends LitElement {
         </div>
       </header>
       <main tabindex="-1">${this.#view()}</main>
-      <footer class="small soft"><p>What you draw or choose stays on this device unless you ask for the server's opinion. This page calls no other site.</p></footer>
+      <footer class="small soft"><p>What you draw, choose or type stays on this device unless you ask for the server's opinion. This page calls no other site.</p></footer>
       ${
         this.applyUpdate
           ? html`<aside class="notice" role="status">

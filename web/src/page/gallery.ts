@@ -1,10 +1,11 @@
 // What is published here, one card a model.
 
-import { css, html, LitElement, nothing } from 'lit';
+import { css, html, LitElement } from 'lit';
 import { isAvailableOffline } from '../runtime';
 import type { Index, IndexEntry } from '../shared/index-file';
 import type { Catalogue } from './catalogue';
 import { checked, stored } from './icons';
+import { KINDS } from './kinds';
 import { type Refusal, refusalOf } from './refusal';
 import './refusal-note';
 import { evidenceHref, modelHref } from './route';
@@ -82,13 +83,13 @@ export class Gallery extends LitElement {
     const sample = entry.sample && new URL(entry.sample, this.catalogue.versionUrl(name, entry.version));
     return html`
       <li>
-        <div class="picture ${entry.kind}">
-          ${sample ? html`<img src=${sample.href} alt="" decoding="async" />` : nothing}
+        <div class="picture ${sample ? entry.kind : 'sign'}">
+          ${sample ? html`<img src=${sample.href} alt="" decoding="async" />` : KINDS[entry.kind].icon}
         </div>
         <div class="words">
           <h3><a class="open" href=${modelHref(name)}>${entry.title}</a></h3>
           <p>${entry.description}</p>
-          <p class="small soft">${TASKS[entry.task] ?? entry.task}, version ${entry.version}</p>
+          <p class="small soft">${taskName(entry.task)}, version ${entry.version}</p>
           <p class="marks small">
             <a href=${evidenceHref(name)}>${checked}Verified<span class="unseen">: evidence of ${entry.title}</span></a>
             <span class="soft">${this.shell === 'stored' && this.offline.has(name) ? html`${stored}Works offline` : 'Offline once opened'}</span>
@@ -165,6 +166,12 @@ export class Gallery extends LitElement {
         object-fit: cover;
         min-height: 0;
       }
+      .sign svg {
+        width: 64px;
+        height: 64px;
+        color: var(--soft);
+        stroke-width: 1.25;
+      }
       .picture.drawing {
         background: #000000;
       }
@@ -233,9 +240,11 @@ export class Gallery extends LitElement {
   ];
 }
 
-const TASKS: Readonly<Record<string, string>> = {
-  'image-classification': 'Image classification',
-};
+/** Hugging Face's names of tasks: "image-classification" is "Image classification". */
+function taskName(task: string): string {
+  const words = task.replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
 
 const none = html`
   <div class="none">

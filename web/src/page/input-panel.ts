@@ -3,16 +3,13 @@
 
 import { css, html, LitElement, nothing } from 'lit';
 import './drawing-pad';
+import { FileDrop } from './file-drop';
 import * as format from './format';
+import { type Given, NOTHING, type TakesFiles } from './given';
 import { clear, picture as pictureIcon, undo } from './icons';
 import './picture-view';
 import { DARK_ON_LIGHT, LIGHT_ON_DARK } from './strokes';
 import { buttons, shared } from './styles';
-
-export type Given =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'drawing'; readonly pixels: () => ImageData }
-  | { readonly kind: 'picture'; readonly blob: Blob; readonly sample: string };
 
 interface Chosen {
   readonly blob: Blob;
@@ -21,21 +18,21 @@ interface Chosen {
 
 const ACCEPTED = 'image/jpeg,image/png,image/webp';
 
-export class InputPanel extends LitElement {
+export class InputPanel extends LitElement implements TakesFiles {
   static override properties = {
     kind: { type: String },
     ink: { type: String },
     chosen: { state: true },
     measured: { state: true },
-    over: { state: true },
     strokes: { state: true },
   };
   declare kind: 'drawing' | 'image';
   declare ink: 'light-on-dark' | 'dark-on-light' | 'auto';
   declare chosen: Chosen | null;
   declare measured: string;
-  declare over: boolean;
   declare strokes: number;
+
+  readonly #dropped = new FileDrop(this, (file, name) => this.take(file, name));
 
   constructor() {
     super();
@@ -43,26 +40,17 @@ export class InputPanel extends LitElement {
     this.ink = 'auto';
     this.chosen = null;
     this.measured = '';
-    this.over = false;
     this.strokes = 0;
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    document.addEventListener('paste', this.#paste);
     document.addEventListener('keydown', this.#keys);
-    document.addEventListener('dragover', this.#dragOver);
-    document.addEventListener('dragleave', this.#dragLeave);
-    document.addEventListener('drop', this.#drop);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    document.removeEventListener('paste', this.#paste);
     document.removeEventListener('keydown', this.#keys);
-    document.removeEventListener('dragover', this.#dragOver);
-    document.removeEventListener('dragleave', this.#dragLeave);
-    document.removeEventListener('drop', this.#drop);
   }
 
   override render() {
@@ -70,7 +58,7 @@ export class InputPanel extends LitElement {
     const empty = this.chosen === null && this.strokes === 0;
     return html`
       <h2>${drawing ? 'Draw' : 'Picture'}</h2>
-      <div class="well ${this.over ? 'over' : ''} ${this.chosen ? 'filled' : ''} ${drawing ? 'square' : ''}">
+      <div class="well ${this.#dropped.over ? 'over' : ''} ${this.chosen ? 'filled' : ''} ${drawing ? 'square' : ''}">
         ${
           drawing
             ? html`<lw-drawing-pad
@@ -129,23 +117,22 @@ export class InputPanel extends LitElement {
     const pad = this.#pad;
     if (pad === null || this.chosen !== null) return;
     this.strokes = pad.strokeCount;
-    this.#give(pad.empty ? { kind: 'nothing' } : { kind: 'drawing', pixels: () => pad.pixels() });
+    this.#give(pad.empty ? NOTHING : { kind: 'drawing', pixels: () => pad.pixels() });
   }
 
-  /** Show this picture and give it to the page; `sample` is the sample's id, '' of the visitor's own. */
   take(blob: Blob, name: string, sample = ''): void {
     this.measured = '';
     this.chosen = { blob, name };
     this.#pad?.clear();
     this.strokes = 0;
-    this.#give({ kind: 'picture', blob, sample });
+    this.#give({ kind: 'file', blob, sample });
   }
 
   #clear(): void {
     this.chosen = null;
     this.#pad?.clear();
     this.strokes = 0;
-    this.#give({ kind: 'nothing' });
+    this.#give(NOTHING);
   }
 
   #undo(): void {
@@ -164,37 +151,11 @@ export class InputPanel extends LitElement {
     input.value = '';
   }
 
-  #paste = (event: ClipboardEvent): void => {
-    const file = [...(event.clipboardData?.files ?? [])][0];
-    if (file === undefined) return;
-    event.preventDefault();
-    this.take(file, 'Pasted picture');
-  };
-
   #keys = (event: KeyboardEvent): void => {
     if (event.key !== 'z' || !(event.ctrlKey || event.metaKey) || event.shiftKey) return;
     if (this.strokes === 0 || this.chosen !== null) return;
     event.preventDefault();
     this.#undo();
-  };
-
-  // Dropped anywhere on the page: a near miss must not make the browser leave for the file.
-  #dragOver = (event: DragEvent): void => {
-    if (!event.dataTransfer?.types.includes('Files')) return;
-    event.preventDefault();
-    this.over = true;
-  };
-
-  #dragLeave = (event: DragEvent): void => {
-    if (event.relatedTarget === null) this.over = false;
-  };
-
-  #drop = (event: DragEvent): void => {
-    this.over = false;
-    const file = event.dataTransfer?.files[0];
-    if (file === undefined) return;
-    event.preventDefault();
-    this.take(file, file.name);
   };
 
   static override styles = [

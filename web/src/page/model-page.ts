@@ -1,7 +1,7 @@
 // A model's own page: input on the left, answer on the right, and how it came about.
 
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
-import type { Model, Prediction } from '../runtime';
+import { decodes, type Model, type ModelInput, type Prediction } from '../runtime';
 import type { Example } from '../shared/contract';
 import type { Evidence } from '../shared/evidence';
 import type { IndexEntry } from '../shared/index-file';
@@ -9,11 +9,15 @@ import './answer-panel';
 import type { AnswerState } from './answer-panel';
 import { type Catalogue, fetchVerified, type Published } from './catalogue';
 import { summary } from './evidence-words';
+import './file-panel';
+import * as format from './format';
+import { type Given, inMotion, NOTHING, type TakesFiles } from './given';
 import { checked, stored } from './icons';
 import './input-panel';
-import type { Given } from './input-panel';
+import { KINDS } from './kinds';
 import { LatestOnly } from './latest';
 import './loading-steps';
+import './not-here';
 import { codeOf, type Refusal, refusalOf } from './refusal';
 import './refusal-note';
 import './sample-strip';
@@ -23,9 +27,8 @@ import { ModelSession } from './session';
 import './status-panel';
 import type { Shell } from './shell';
 import { buttons, shared } from './styles';
+import './table-form';
 import './version-facts';
-
-const NOTHING: Given = { kind: 'nothing' };
 
 export class ModelPage extends LitElement {
   static override properties = {
@@ -105,13 +108,25 @@ export class ModelPage extends LitElement {
           ${this.#session?.kept?.availableOffline && this.shell === 'stored' ? html`<span class="soft">${stored}Works offline</span>` : nothing}
         </p>
       </header>
-      <div class="columns">
+      ${decodes(entry.kind) ? this.#columns(entry, model) : html`<lw-not-here .name=${this.name} .entry=${entry} .site=${this.site}></lw-not-here>`}
+      ${this.#evidence(model)}
+      ${
+        published
+          ? html`<section aria-label="About this version">
+            <lw-version-facts .contract=${published.contract} .base=${published.versionUrl}></lw-version-facts>
+          </section>`
+          : nothing
+      }
+    `;
+  }
+
+  #columns(entry: IndexEntry, model: Model | null) {
+    const { published } = this;
+    return html`
+      <div class="columns ${entry.kind}">
         <section class="input" aria-label="Input">
-          <lw-input-panel
-            .kind=${entry.kind}
-            .ink=${published?.contract.input.kind === 'drawing' ? published.contract.input.ink : 'auto'}
-            @given=${this.#onGiven}
-          ></lw-input-panel>
+          ${this.#panel(entry)}
+          ${entry.kind === 'table' ? html`<p class="live" aria-hidden="true">${this.#inShort()}</p>` : nothing}
         </section>
         <section class="answer" aria-label="Answer">
           <h2>Answer</h2>
@@ -124,10 +139,7 @@ export class ModelPage extends LitElement {
             .chosen=${this.sample}
             @sample=${this.#onSample}
           ></lw-sample-strip>
-          <p class="small soft">
-            A picture can also be dropped or pasted.
-            ${entry.kind === 'drawing' ? 'With the keyboard, choose a picture or a sample.' : nothing}
-          </p>
+          <p class="small soft">${KINDS[entry.kind].otherWays}</p>
         </section>
         ${
           model
@@ -137,15 +149,44 @@ export class ModelPage extends LitElement {
             : nothing
         }
       </div>
-      ${this.#evidence(model)}
-      ${
-        published
-          ? html`<section aria-label="About this version">
-            <lw-version-facts .contract=${published.contract} .base=${published.versionUrl}></lw-version-facts>
-          </section>`
-          : nothing
-      }
     `;
+  }
+
+  #panel({ kind }: IndexEntry) {
+    const input = this.published?.contract.input;
+    switch (kind) {
+      case 'drawing':
+      case 'image':
+        return html`<lw-input-panel
+          .kind=${kind}
+          .ink=${input?.kind === 'drawing' ? input.ink : 'auto'}
+          @given=${this.#onGiven}
+        ></lw-input-panel>`;
+      case 'table':
+        return html`<lw-table-form .spec=${input?.kind === 'table' ? input : null} @given=${this.#onGiven}></lw-table-form>`;
+      case 'bytes':
+        return html`<lw-file-panel what="Any file." @given=${this.#onGiven}></lw-file-panel>`;
+      case 'tensor':
+        return html`<lw-file-panel
+          what=".npy for one tensor, or JSON as the v2 protocol has it."
+          accepted=".npy,.json,application/json"
+          @given=${this.#onGiven}
+        ></lw-file-panel>`;
+      case 'text':
+      case 'sound':
+        return nothing;
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  /** The answer beside a form that is longer than a phone; screen readers hear it from the answer itself. */
+  #inShort(): string {
+    const { answer } = this;
+    if (answer.kind !== 'answered') return this.#given.kind === 'nothing' ? this.#given.why : '';
+    const [best] = answer.prediction.answers;
+    if (best === undefined) return '';
+    return `${answer.prediction.sure ? best.label : 'Not sure'}, ${format.percent(best.score)}`;
   }
 
   #answer(entry: IndexEntry) {
@@ -153,7 +194,7 @@ export class ModelPage extends LitElement {
     if (state === undefined || state.kind === 'loading') {
       const progress = state?.progress ?? { stage: 'contract' };
       return html`<lw-loading-steps .progress=${progress}></lw-loading-steps>
-        <p class="small soft">${entry.kind === 'drawing' ? 'You can draw already.' : 'You can choose a picture already.'}</p>`;
+        <p class="small soft">${KINDS[entry.kind].meanwhile}</p>`;
     }
     if (state.kind === 'refused') {
       return html`<lw-refusal-note .refusal=${state.refusal}><button @click=${this.#open}>Try again</button></lw-refusal-note>`;
@@ -163,7 +204,7 @@ export class ModelPage extends LitElement {
       <lw-answer-panel
         .state=${answer}
         .contract=${state.model.contract}
-        invitation=${entry.kind === 'drawing' ? 'Draw, and the answer appears here.' : 'Choose a picture, and the answer appears here.'}
+        invitation=${(this.#given.kind === 'nothing' && this.#given.why) || KINDS[entry.kind].invitation}
       ></lw-answer-panel>
       <lw-second-opinion
         .model=${state.model}
@@ -186,7 +227,7 @@ export class ModelPage extends LitElement {
 
   #onGiven(event: CustomEvent<Given>): void {
     this.#given = event.detail;
-    this.sample = event.detail.kind === 'picture' ? event.detail.sample : '';
+    this.sample = 'sample' in event.detail ? event.detail.sample : '';
     this.#answerLatest();
   }
 
@@ -202,8 +243,8 @@ export class ModelPage extends LitElement {
     else this.answer = { kind: 'refused', refusal: file };
   }
 
-  get #input() {
-    return this.renderRoot.querySelector('lw-input-panel');
+  get #input(): TakesFiles | null {
+    return this.renderRoot.querySelector<HTMLElement & TakesFiles>('.input > :first-child');
   }
 
   #answerLatest(): void {
@@ -213,8 +254,8 @@ export class ModelPage extends LitElement {
       this.answer = { kind: 'empty' };
       return;
     }
-    // While drawing the last answer stays until the next is there; another picture starts afresh.
-    if (given.kind === 'picture' || this.answer.kind !== 'answered') this.answer = { kind: 'working' };
+    // While drawing or typing the last answer stays until the next is there; another file starts afresh.
+    if (!inMotion(given) || this.answer.kind !== 'answered') this.answer = { kind: 'working' };
     this.#queue.offer(given);
   }
 
@@ -229,7 +270,7 @@ export class ModelPage extends LitElement {
 
   #stillAsked(given: Given): boolean {
     const now = this.#given;
-    return now.kind === 'drawing' ? given.kind === 'drawing' : now === given;
+    return inMotion(now) ? given.kind === now.kind : now === given;
   }
 
   #reset(): void {
@@ -243,6 +284,10 @@ export class ModelPage extends LitElement {
 
   #close(): void {
     this.#abort.abort();
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#session?.close();
     this.#session = null;
   }
@@ -258,6 +303,7 @@ export class ModelPage extends LitElement {
     try {
       this.entry = await catalogue.entry(name, signal);
       document.title = `${this.entry.title} | Likewise`;
+      if (!decodes(this.entry.kind)) this.#leave(); // what cannot be tried is not worth a download
       this.published = await catalogue.published(name, this.entry, signal);
       this.evidence = await catalogue.evidence(this.published, signal);
     } catch (error) {
@@ -312,6 +358,20 @@ export class ModelPage extends LitElement {
         align-content: start;
         min-width: 0;
       }
+      .live {
+        position: sticky;
+        bottom: 0;
+        z-index: 1;
+        margin: 0 -16px;
+        padding: 8px 16px;
+        border-top: 1px solid var(--line);
+        background: var(--ground);
+        color: var(--accent);
+        font-weight: 600;
+      }
+      .live:empty {
+        display: none;
+      }
       .evidence {
         display: grid;
         gap: 0 32px;
@@ -339,6 +399,13 @@ export class ModelPage extends LitElement {
           position: absolute;
           clip-path: inset(50%);
         }
+        /* A form may be longer than the screen: what fills it in and what comes of it stand above it. */
+        .table .samples {
+          order: -2;
+        }
+        .table .answer {
+          order: -1;
+        }
       }
       @media (min-width: 832px) {
         header {
@@ -355,6 +422,20 @@ export class ModelPage extends LitElement {
             'input device' auto
             'samples device' 1fr / minmax(320px, 448px) minmax(0, 1fr);
           gap: 24px 64px;
+        }
+        .columns.table {
+          grid-template:
+            'samples answer' auto
+            'input answer' 1fr
+            'device device' auto / minmax(0, 1fr) minmax(320px, 400px);
+        }
+        .table .answer {
+          position: sticky;
+          top: 16px;
+          align-self: start;
+        }
+        .live {
+          display: none;
         }
         .input {
           grid-area: input;
@@ -387,14 +468,24 @@ function samplesOf(examples: readonly Example[]): readonly Example[] {
   return different.slice(0, SAMPLES);
 }
 
-async function answerOf(
-  session: ModelSession,
-  model: Model,
-  given: Exclude<Given, { kind: 'nothing' }>,
-): Promise<AnswerState | null> {
+type Something = Exclude<Given, { kind: 'nothing' }>;
+
+function inputOf(given: Something): ModelInput {
+  switch (given.kind) {
+    case 'drawing':
+      return given.pixels();
+    case 'row':
+      return given.row;
+    case 'file':
+      return given.blob;
+    default:
+      return given satisfies never;
+  }
+}
+
+async function answerOf(session: ModelSession, model: Model, given: Something): Promise<AnswerState | null> {
   try {
-    const input = given.kind === 'drawing' ? given.pixels() : given.blob;
-    const prediction: Prediction = await session.predict(model, input);
+    const prediction: Prediction = await session.predict(model, inputOf(given));
     return { kind: 'answered', prediction };
   } catch (error) {
     const code = codeOf(error);

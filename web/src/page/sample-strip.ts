@@ -31,12 +31,17 @@ export class SampleStrip extends LitElement {
           sample => html`
             <li>
               <button
+                class=${isPicture(sample) ? 'picture' : ''}
                 aria-label=${sample.title}
                 aria-pressed=${sample.id === this.chosen ? 'true' : 'false'}
                 title=${sample.title}
                 @click=${() => this.#choose(sample)}
               >
-                <img src=${new URL(sample.input.file, base).href} alt="" width="46" height="46" loading="lazy" decoding="async" />
+                ${
+                  isPicture(sample)
+                    ? html`<img src=${new URL(sample.input.file, base).href} alt="" width="46" height="46" loading="lazy" decoding="async" />`
+                    : sample.title
+                }
               </button>
             </li>
           `,
@@ -67,14 +72,21 @@ export class SampleStrip extends LitElement {
       }
       button {
         display: block;
+        min-height: 48px;
+        padding: 0 16px;
+        border: 1px solid var(--edge);
+        border-radius: var(--radius);
+        background: var(--panel);
+        color: var(--ink);
+        font: inherit;
+        overflow-wrap: anywhere;
+        cursor: pointer;
+      }
+      .picture {
         width: 48px;
         height: 48px;
         padding: 0;
         overflow: hidden;
-        border: 1px solid var(--edge);
-        border-radius: var(--radius);
-        background: var(--panel);
-        cursor: pointer;
       }
       button:hover,
       button[aria-pressed='true'] {
@@ -92,6 +104,10 @@ export class SampleStrip extends LitElement {
       }
     `,
   ];
+}
+
+function isPicture({ media_type }: Example): boolean {
+  return media_type.startsWith('image/');
 }
 
 customElements.define('lw-sample-strip', SampleStrip);

@@ -18,7 +18,7 @@ export class VersionFacts extends LitElement {
     return html`
       <h2>About version ${contract.version}</h2>
       <dl>
-        <div><dt>Task</dt><dd>${contract.task}, ${format.count(contract.labels.length)} labels</dd></div>
+        <div><dt>Task</dt><dd>${taskOf(contract)}</dd></div>
         <div><dt>Licence</dt><dd>${contract.licence}</dd></div>
         <div><dt>Data</dt><dd>${provenance.data}</dd></div>
         <div><dt>Compared with</dt><dd>${provenance.judge}</dd></div>
@@ -65,9 +65,15 @@ export class VersionFacts extends LitElement {
   ];
 }
 
+function taskOf({ task, labels }: Contract): string {
+  return labels.length === 0 ? task : `${task}, ${format.count(labels.length)} labels`;
+}
+
 const TITLES: Readonly<Record<string, string>> = {
   'README.md': 'Model card',
   'evidence.json': 'Evidence as data',
+  'details.json': 'Spread of the answers as data',
+  'decision.md': 'Decision record',
 };
 
 customElements.define('lw-version-facts', VersionFacts);

@@ -1,7 +1,7 @@
 // The first and the last bytes of a file: docs/decoders.md, "Bytes".
 import type { BytesInput } from '../../shared/contract';
 import type { TensorData } from '../../shared/tensors';
-import { readBytes } from './file';
+import { readBytes } from '../../shared/text-file';
 
 /** Reads both ends of the file only, however long it is. */
 export async function decodeBytes(file: Blob, spec: BytesInput): Promise<TensorData> {

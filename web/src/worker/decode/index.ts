@@ -6,7 +6,7 @@ import type { TensorData } from '../../shared/tensors';
 import { decodeBytes } from './bytes';
 import { toBlob } from './file';
 import { decodeDrawing, decodeImage } from './picture';
-import { decodeTable, readRow } from './table';
+import { decodeTable, rowOf } from './table';
 import { decodeTensors } from './tensor';
 
 /**
@@ -24,7 +24,7 @@ export async function decode(
     case 'drawing':
       return [await decodeDrawing(given, input, contract)];
     case 'table':
-      return decodeTable(await readRow(given), input);
+      return decodeTable(await rowOf(given), input);
     case 'bytes':
       return [await decodeBytes(toBlob(given), input)];
     case 'tensor':

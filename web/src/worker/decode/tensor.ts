@@ -11,8 +11,8 @@ import {
   type TensorData,
   V2_DATATYPES,
 } from '../../shared/tensors';
+import { looksLikeJson, parseJson, readBytes, toText } from '../../shared/text-file';
 import { checkTensors } from '../check-tensors';
-import { looksLikeJson, parseJson, readBytes, toText } from './file';
 import { isNpy, parseNpy } from './npy';
 
 type Declared = Pick<Contract, 'input' | 'inputs'>;

@@ -1,7 +1,7 @@
 // One cell of a table to a value, by its column: docs/decoders.md, "Tables".
-import type { Cell } from '../../runtime/types';
-import type { Column } from '../../shared/contract';
-import { LikewiseError, never } from '../../shared/errors';
+import type { Cell } from '../runtime/types';
+import type { Column } from './contract';
+import { LikewiseError, never } from './errors';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const SPACE_AT_ENDS = /^[\t-\r ]+|[\t-\r ]+$/g;

@@ -1,5 +1,5 @@
 // Comma-separated values: docs/decoders.md, "Tables". Strict, so that both sides read the same or refuse.
-import { LikewiseError } from '../../shared/errors';
+import { LikewiseError } from './errors';
 
 /** A quoted cell with what follows it, or a cell as it stands; each up to the comma or line end that closes it. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r\n|\n|\r|$)/y;
