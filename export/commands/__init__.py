@@ -1,0 +1,1 @@
+"""Commands of `likewise`, one file each; cli.py puts them together."""
