@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { measured, summary, withInterval, worst } from '../../web/src/page/evidence-words';
+import { interval, measured, summary, worst } from '../../web/src/page/evidence-words';
 import type { Measurement } from '../../web/src/shared/evidence';
 
 const one: Measurement = {
@@ -12,10 +12,10 @@ const one: Measurement = {
   unit: 'share',
 };
 
-test('a value with an interval shows it, one without does not', () => {
-  expect(withInterval({ ...one, low: 0.988, high: 0.996 })).toBe('99.30\u00a0% (98.80-99.60)');
-  expect(withInterval(one)).toBe('99.30\u00a0%');
-  expect(withInterval({ ...one, low: null, high: null })).toBe('99.30\u00a0%');
+test('an interval has the digits of its value and no second unit; where none was measured there is none', () => {
+  expect(interval({ ...one, low: 0.988, high: 0.996 })).toBe('(98.80-99.60)');
+  expect(interval(one)).toBe('');
+  expect(interval({ ...one, low: null, high: null })).toBe('');
 });
 
 test.each([

@@ -2,8 +2,9 @@
 // where the contract says so. Boxes are listed by label; what has no view yet is told as it came. Screen readers hear the best answer once it has settled.
 
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
-import type { Answer, Prediction, Ran } from '../runtime';
+import type { Answer, Prediction, Ran, TensorData } from '../runtime';
 import type { Contract } from '../shared/contract';
+import { firstValues } from './first-values';
 import * as format from './format';
 import type { Refusal } from './refusal';
 import './refusal-note';
@@ -84,7 +85,7 @@ export class AnswerPanel extends LitElement {
     const { ran, timing } = prediction;
     return html`
       <div class="answered ${prediction.sure ? 'sure' : 'unsure'}">
-        <div class="head">
+        <div class="head ${this.#isPicture() ? 'pictured' : ''}">
           ${this.#head(prediction)}
           <figure ?hidden=${!this.#isPicture()}>
             <canvas class="seen" role="img" aria-label="The input as the model saw it"></canvas>
@@ -137,10 +138,7 @@ export class AnswerPanel extends LitElement {
       case 'frames':
       case 'values':
         return html`<ul class="outputs" aria-label="Outputs">
-          ${prediction.outputs.map(
-            ({ name, dtype, shape }) =>
-              html`<li><code>${name}</code> <span class="soft">${dtype} ${shape.length === 0 ? 'scalar' : shape.join(' × ')}</span></li>`,
-          )}
+          ${prediction.outputs.map(outputItem)}
         </ul>`;
       default:
         return prediction satisfies never;
@@ -209,6 +207,8 @@ export class AnswerPanel extends LitElement {
         justify-content: space-between;
         align-items: flex-start;
         gap: 16px;
+      }
+      .pictured {
         min-height: 88px;
       }
       .best {
@@ -242,13 +242,13 @@ export class AnswerPanel extends LitElement {
         grid-template-columns: fit-content(45%) 1fr auto;
         gap: 8px 16px;
       }
-      li {
+      ol > li {
         display: grid;
         grid-column: 1 / -1;
         grid-template-columns: subgrid;
         align-items: center;
       }
-      li:first-child {
+      ol > li:first-child {
         font-weight: 600;
       }
       svg {
@@ -268,6 +268,9 @@ export class AnswerPanel extends LitElement {
       .outputs {
         display: grid;
         gap: 8px;
+      }
+      .values {
+        overflow-wrap: anywhere;
       }
       .value {
         text-align: right;
@@ -305,6 +308,14 @@ function bars(answers: readonly Answer[], label: string) {
       `,
     )}
   </ol>`;
+}
+
+function outputItem(output: TensorData) {
+  const { name, dtype, shape } = output;
+  return html`<li>
+    <p><code>${name}</code> <span class="small soft">${dtype}, ${shape.length === 0 ? 'a scalar' : shape.join(' × ')}</span></p>
+    <p class="values">${firstValues(output)}</p>
+  </li>`;
 }
 
 function howItRan({ backend, threads, variant }: Ran): string {

@@ -3,7 +3,7 @@
 import { css, html, LitElement } from 'lit';
 import type { Contract } from '../shared/contract';
 import type { Evidence, Measurement } from '../shared/evidence';
-import { judged, measured, WHAT, WHERE, withInterval } from './evidence-words';
+import { interval, judged, measured, WHAT, WHERE } from './evidence-words';
 import * as format from './format';
 import { checked, missed } from './icons';
 import { shared } from './styles';
@@ -83,10 +83,10 @@ export class EvidenceTable extends LitElement {
         color: var(--soft);
       }
       thead th:nth-child(2) {
-        width: 18%;
+        width: 24%;
       }
       thead th:nth-child(3) {
-        width: 25%;
+        width: 22%;
       }
       thead th:nth-child(4) {
         width: 12%;
@@ -96,7 +96,6 @@ export class EvidenceTable extends LitElement {
         padding-top: 8px;
         font-weight: 600;
       }
-      td.value,
       .value {
         white-space: nowrap;
       }
@@ -149,7 +148,7 @@ function row(m: Measurement) {
   return html`
     <tr>
       <th scope="row">${WHAT[m.what]} <span class="count">${counted(m)}</span></th>
-      <td class="value">${withInterval(m)}</td>
+      <td><span class="value">${measured(m.what, m.value)}</span> <span class="value">${interval(m)}</span></td>
       <td>${limitOf(m)}</td>
       <td>${verdict(m.passed)}</td>
     </tr>

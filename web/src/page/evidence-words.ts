@@ -57,12 +57,11 @@ export function measured(what: Measurement['what'], value: number): string {
   }
 }
 
-/** "99.3 % (98.8-99.6)": a value with its 95 % interval, where one was measured. */
-export function withInterval({ what, value, low, high }: Measurement): string {
-  const shown = measured(what, value);
-  if (low == null || high == null) return shown;
+/** "(98.8-99.6)": the 95 % interval of a value, in the value's own unit; '' where none was measured. */
+export function interval({ what, low, high }: Measurement): string {
+  if (low == null || high == null) return '';
   const [least, most] = [low, high].map(end => measured(what, end).split('\u00a0')[0]);
-  return `${shown} (${least}-${most})`;
+  return `(${least}-${most})`;
 }
 
 export interface Judged {

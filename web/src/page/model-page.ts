@@ -423,6 +423,12 @@ export class ModelPage extends LitElement {
             'samples device' 1fr / minmax(320px, 448px) minmax(0, 1fr);
           gap: 24px 64px;
         }
+        .columns.bytes,
+        .columns.tensor {
+          grid-template:
+            'input answer' auto
+            'samples device' 1fr / minmax(320px, 448px) minmax(0, 1fr);
+        }
         .columns.table {
           grid-template:
             'samples answer' auto
