@@ -12,6 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from export.commands.init import init
 from export.console import ConsoleReport, JsonReport, built_json, built_text, error_json
 from export.contract import read_index
 from export.errors import LikewiseError, Refused, SetupError
@@ -64,6 +65,9 @@ def main() -> None:
       likewise build NAME      export, quantise, verify in a real browser, publish
       likewise serve           look at it
     """
+
+
+main.add_command(init)
 
 
 @main.command()

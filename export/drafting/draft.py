@@ -107,8 +107,8 @@ def _source(looked: Looked, made: Draft) -> Iterator[str]:
             yield f"{title} = {{ {pairs} }}"
     for note in looked.notes:
         yield f"# {note}"
-    yield f"{TODO} source.py with `reference`, the training's own code from an encoded input to the"
-    yield "# answer, would prove the pre-processing below; without it only the network is proven."
+    yield "# Better: source.py with `reference`, the training's own code from an encoded input to the"
+    yield "# answer. It proves the pre-processing below; without it only the network is proven."
     yield '# reference = "source:reference"'
 
 
@@ -233,7 +233,10 @@ def _tensors(looked: Looked, made: Draft) -> Iterator[str]:
         yield "[[input.tensors]]"
         yield f"name = {_quoted(port.name)}"
         yield f"dtype = {_quoted(port.dtype)}"
-        yield f"shape = {json.dumps(shape)}"
+        if port.shape is None:
+            yield f'shape = ["batch"]   {TODO} all sizes, as ["batch", 3, 224, 224]'
+        else:
+            yield f"shape = {json.dumps(shape)}"
 
 
 def _output(looked: Looked, kind: str, made: Draft) -> Iterator[str]:
@@ -267,8 +270,9 @@ def _scores(looked: Looked, first: Port, made: Draft) -> Iterator[str]:
         f"   # the network ends in {looked.ends_with}" if done and looked.ends_with
         else "" if done else f"   {TODO} softmax, sigmoid or none"
     )  # fmt: skip
+    told = looked.labels and not all(name.isdigit() for name in looked.labels)
     yield 'labels = "labels.txt"' + (
-        "" if looked.labels else f"   {TODO} write the {count} names there, one a line, in order"
+        "" if told else f"   {TODO} write the {count} names there, one a line, in order"
     )
     yield "top_k = 5"
     names = looked.labels or [f"label {i}" for i in range(count if isinstance(count, int) else 2)]
@@ -293,7 +297,7 @@ def _data(kind: str, made: Draft) -> Iterator[str]:
     yield "[data]"
     yield f'about = ""   {TODO} what data the examples are, and their licence'
     yield f"examples = {_quoted(pattern)}   {TODO} {told}: ten or more"
-    yield f"{TODO} labelled data would measure accuracy and allow q8: labelled, calibration"
+    yield "# Better: labelled data, to measure accuracy and to allow q8: labelled, calibration"
 
 
 def _is_scores(looked: Looked) -> bool:

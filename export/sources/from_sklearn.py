@@ -32,7 +32,7 @@ def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> Skl
     section = recipe.file.source
     if section.file is not None:
         return SklearnSource(
-            recipe, _from_file(source_path(recipe, context, section.file), context)
+            recipe, load_file(source_path(recipe, context, section.file), trust=context.trust)
         )
     if file is None:
         raise RecipeError(f"{recipe.folder}: source.py is missing; it holds {section.entry}")
@@ -173,12 +173,13 @@ def _trees(model: Any) -> Any:
         yield from _trees(inner)
 
 
-def _from_file(path: Path, context: SourceContext) -> Any:
+def load_file(path: Path, *, trust: bool) -> Any:
+    """The estimator in a .skops file, or in a pickle of somebody trusted."""
     if path.suffix == ".skops":
         return _from_skops(path)
     if path.suffix not in PICKLES:
         raise SourceError(f"{path.name}: .skops, .joblib and .pkl are read")
-    if not context.trust:
+    if not trust:
         raise SourceError(
             f"{path.name} is a pickle: loading it can run any code. Store the estimator with "
             "skops.io.dump as .skops, or say --trust if you know who made it"
