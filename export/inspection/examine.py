@@ -120,8 +120,8 @@ def _ending(path: Path, outcome: Outcome, limits: Limits) -> Reason | None:
     if outcome.ended == "memory":
         return Reason(
             "allocation-bomb",
-            f"{path.name}: {step} it took more than {limits.memory_bytes / 2**20:,.0f} MB of memory,"
-            f" the limit ({told(outcome.detail, 120)}); try it with --memory-mb",
+            f"{path.name}: {step} it took more memory than {limits.memory_bytes / 2**20:,.0f} MB, "
+            f"the limit ({told(outcome.detail, 120)}); try it with --memory-mb",
         )
     if outcome.ended == "crashed":
         return Reason("crash", f"{path.name}: {step} it ended the process ({outcome.detail}); "

@@ -11,14 +11,20 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from export.inspection.external import external_reasons, external_tensors
 from export.inspection.form import form_reasons, parse_reason
 from export.inspection.metadata import metadata_reasons
-from export.inspection.names import name_reasons
-from export.inspection.operators import function_reasons, operator_reasons, publishing_reasons
+from export.inspection.names import name_reasons, text_reasons
+from export.inspection.operators import (
+    amount_reasons,
+    function_reasons,
+    operator_reasons,
+    publishing_reasons,
+)
 from export.inspection.reason import Before, Reason
 from export.inspection.sizes import size_reasons, zero_size_reasons
 
 Check = Callable[[onnx.ModelProto, str], Iterable[Reason]]
 
-# The cheap ones first: what they refuse, the later ones need not stand.
+# What one of these refuses, the next need not stand.
+FIRST: tuple[Check, ...] = (amount_reasons, text_reasons)
 CHECKS: tuple[Check, ...] = (operator_reasons, function_reasons, size_reasons, name_reasons)
 PUBLISHING: tuple[Check, ...] = (publishing_reasons, metadata_reasons, zero_size_reasons)
 MOST_OF_A_CODE = 3
@@ -53,14 +59,14 @@ def read_model(path: Path) -> onnx.ModelProto | Reason:
 
 def model_reasons(model: onnx.ModelProto, path: Path) -> list[Reason]:
     """What is wrong with a parsed model; `path`: where it lies, with its external data."""
-    try:
-        reasons = [reason for check in CHECKS for reason in check(model, path.name)]
-        reasons += external_reasons(model, path.name, path.parent)
-        if not any(r.before == "running" for r in reasons):
-            reasons += _checker(model, path)
-        reasons += [reason for check in PUBLISHING for reason in check(model, path.name)]
-    except UnicodeDecodeError:
-        return [Reason("bad-name", f"{path.name}: a name in it is no UTF-8 text; export it again")]
+    for check in FIRST:
+        if early := list(check(model, path.name)):
+            return _few(early)
+    reasons = [reason for check in CHECKS for reason in check(model, path.name)]
+    reasons += external_reasons(model, path.name, path.parent)
+    if not any(r.before == "running" for r in reasons):
+        reasons += _checker(model, path)
+    reasons += [reason for check in PUBLISHING for reason in check(model, path.name)]
     if outside := external_tensors(model):
         told = f"{path.name}: weights in other files, {len(outside)} in all, first {outside[0][0]}"
         why = f"{told}; a browser takes one file, so put them into the model"

@@ -35,7 +35,9 @@ MODEL, FEEDS, OUTPUTS = "model.onnx", "feeds.json", "outputs.json"
 LOOPS = {"Loop", "Scan"}
 MOST_OUTPUT_BYTES = 2**28
 NO_MEMORY = re.compile(
-    r"bad_alloc|bad allocation|allocate memory|out of memory|length_error|array is too big", re.I
+    r"bad_alloc|bad allocation|allocate memory|out of memory|length_error|array is too big"
+    r"|exceeds the supported maximum",
+    re.I,
 )
 
 
@@ -48,11 +50,13 @@ def examine(arguments: Mapping[str, Any], results: Path, say: Say) -> None:
     if isinstance(read, Reason):
         say(reasons=[asdict(read)])
         return
-    say(step="check", loops=any(n.op_type in LOOPS for s in scopes(read) for n in s.nodes))
+    say(step="check")
     reasons = model_reasons(read, path)
-    say(reasons=[asdict(reason) for reason in reasons], about=_about(read))
+    say(reasons=[asdict(reason) for reason in reasons])
     if any(reason.before == "running" for reason in reasons):
         return
+    about = _about(read)
+    say(about=about, loops=bool(LOOPS & about["operators"].keys()))
     if external_tensors(read):
         take_in(read, path.parent)
         (results / MODEL).write_bytes(read.SerializeToString())
@@ -186,7 +190,8 @@ def main() -> None:
             JOBS[request["job"]](request["arguments"], results, say)
         except MemoryError as error:
             say(memory=str(error) or "no more memory")
-        say(step="done")
+        else:
+            say(step="done")
 
 
 if __name__ == "__main__":

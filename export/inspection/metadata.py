@@ -39,7 +39,8 @@ def metadata_reasons(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
                          "publishing")  # fmt: skip
 
 
-def _secret(text: str) -> str | None:
+def _secret(text: object) -> str | None:
+    text = str(text)  # bytes, where it is no UTF-8
     return next((what for what, pattern in SECRETS.items() if pattern.search(text)), None)
 
 

@@ -18,9 +18,25 @@ LONGEST = 4096
 TURNING = {"\u2028", "\u2029", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
 
 
+def text_reasons(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
+    """Names that would deceive or break whoever reads them."""
+    for where, text in _names(model):
+        if not isinstance(text, str):  # what protobuf gives where it is no UTF-8
+            yield Reason("bad-name", f"{name}: {where} has a name that is no UTF-8; rename it")
+            return
+        bad = [c for c in text if unicodedata.category(c) in ("Cc", "Cs") or c in TURNING]
+        if bad:
+            yield Reason("bad-name", f"{name}: {where} is named {shown(text)} with the control "
+                         f"character U+{ord(bad[0]):04X}; rename it")  # fmt: skip
+            return
+        if len(text) > LONGEST:
+            yield Reason("bad-name", f"{name}: {where} has a name of {len(text):,} characters, "
+                         f"limit {LONGEST:,}; rename it")  # fmt: skip
+            return
+
+
 def name_reasons(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
-    """Duplicates, cycles, values from nowhere, and names that would deceive who reads them."""
-    yield from _bad_names(model, name)
+    """Duplicates, cycles and values from nowhere."""
     everything = list(scopes(model))  # kept, because free names are known by the graphs' identity
     free = _free_names(everything)
     for scope in everything:
@@ -159,20 +175,7 @@ def _outputs(scope: Scope) -> list[str]:
     return [v.name for v in scope.graph.output] if scope.graph is not None else []
 
 
-def _bad_names(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
-    for where, text in _names(model):
-        bad = [c for c in text if unicodedata.category(c) in ("Cc", "Cs") or c in TURNING]
-        if bad:
-            yield Reason("bad-name", f"{name}: {where} is named {shown(text)} with the control "
-                         f"character U+{ord(bad[0]):04X}; rename it")  # fmt: skip
-            return
-        if len(text) > LONGEST:
-            yield Reason("bad-name", f"{name}: {where} has a name of {len(text):,} characters, "
-                         f"limit {LONGEST:,}; rename it")  # fmt: skip
-            return
-
-
-def _names(model: onnx.ModelProto) -> Iterator[tuple[str, str]]:
+def _names(model: onnx.ModelProto) -> Iterator[tuple[str, object]]:
     for opset in model.opset_import:
         yield "a domain", opset.domain
     for scope in scopes(model):

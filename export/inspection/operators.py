@@ -25,15 +25,29 @@ MOST_DEPTH = 16
 FunctionKey = tuple[str, str]
 
 
+def amount_reasons(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
+    """More nodes or deeper graphs than a trained model has; the cheapest check, so the first."""
+    count = len(model.graph.node) + sum(len(f.node) for f in model.functions)
+    deepest = 0
+    if count <= MOST_NODES:
+        count = 0
+        for scope in scopes(model):
+            count += len(scope.nodes)
+            deepest = max(deepest, scope.depth)
+    if count > MOST_NODES:
+        yield Reason("too-many-nodes", f"{name}: {count:,} nodes, limit {MOST_NODES:,}; a loop was "
+                     "unrolled as it went; export it with a scan or less steps")  # fmt: skip
+    if deepest > MOST_DEPTH:
+        yield Reason("deep-nesting", f"{name}: graphs lie {deepest} deep in each other, limit "
+                     f"{MOST_DEPTH}; take the conditions out of each other")  # fmt: skip
+
+
 def operator_reasons(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
-    """Versions that are too new, operators that no shipped runtime can have, too much of them."""
+    """Versions that are too new, operators that no shipped runtime can have."""
     yield from _versions(model, name)
     own = {(f.domain, f.name) for f in model.functions}
     foreign: dict[str, list[onnx.NodeProto]] = {}
-    count = deepest = 0
     for scope in scopes(model):
-        count += len(scope.nodes)
-        deepest = max(deepest, scope.depth)
         for node in scope.nodes:
             domain = "" if node.domain in STANDARD else node.domain
             if (node.domain, node.op_type) in own:
@@ -41,12 +55,6 @@ def operator_reasons(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
             if domain not in DOMAINS or PYTHON.match(node.op_type):
                 foreign.setdefault(domain, []).append(node)
     yield from (_foreign(name, domain, nodes) for domain, nodes in foreign.items())
-    if count > MOST_NODES:
-        yield Reason("too-many-nodes", f"{name}: {count:,} nodes, limit {MOST_NODES:,}; a loop was "
-                     "unrolled as it went; export it with a scan or less steps")  # fmt: skip
-    if deepest > MOST_DEPTH:
-        yield Reason("deep-nesting", f"{name}: graphs lie {deepest} deep in each other, limit "
-                     f"{MOST_DEPTH}; take the conditions out of each other")  # fmt: skip
     yield from _unknown(model, name, own)
 
 
