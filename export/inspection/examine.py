@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from export.tensors import Answers, Tensors
 
 # The results' files, as jobs.py names them, which this process does not import.
 MODEL, FEEDS, OUTPUTS = "model.onnx", "feeds.json", "outputs.json"
-NATIVE_PACKAGE = "onnxruntime"
+NATIVE = f"onnxruntime {version('onnxruntime')}"
 
 _PREFIX = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : |ERROR_CODE: \d+, ERROR_MESSAGE: ")
 _SOURCE = re.compile(r"\S*/(onnxruntime|onnx)/\S+?\.(cc|h|hpp):\d+ .*?\) (?=[A-Z\[\S])")
@@ -70,7 +71,7 @@ def examining(
     """
     limits = limits or Limits()
     if reasons := form_reasons(path):
-        native = Attempt(NATIVE_PACKAGE, "cpu", why=reasons[0])
+        native = Attempt(NATIVE, "cpu", why=reasons[0])
         yield Examined(path, tuple(reasons), native), path
         return
     arguments = {"path": str(path.absolute()), "sizes": dict(sizes or {}),
@@ -95,15 +96,15 @@ def _examined(path: Path, outcome: Outcome, limits: Limits) -> Examined:
         first = next(reason for reason in reasons if reason.before == "running")
         loads = True if outcome.said("loaded") else None
         runs = False if outcome.step == "run" else None
-        native = Attempt(NATIVE_PACKAGE, "cpu", loads, runs, why=first)
+        native = Attempt(NATIVE, "cpu", loads, runs, why=first)
         return Examined(path, tuple(reasons), native, about)
     if why := _failure(path, outcome):
         loads = bool(outcome.said("loaded"))
-        native = Attempt(NATIVE_PACKAGE, "cpu", loads, False if loads else None, why=why)
+        native = Attempt(NATIVE, "cpu", loads, False if loads else None, why=why)
         return Examined(path, tuple(reasons), native, about)
     feeds, outputs = _tensors(outcome.folder / FEEDS), _tensors(outcome.folder / OUTPUTS)
     reasons += _frozen(path, outcome.said("batches") or [], outputs)
-    native = Attempt(NATIVE_PACKAGE, "cpu", True, True, True, 0.0)
+    native = Attempt(NATIVE, "cpu", True, True, True, 0.0)
     return Examined(path, tuple(reasons), native, about, feeds, outputs, outcome.said("ran") or "")
 
 
@@ -136,7 +137,7 @@ def _failure(path: Path, outcome: Outcome) -> Reason | None:
     code = outcome.said("code") or f"cannot-{step}"
     error = told(str(outcome.said("error")))
     way = "; name free sizes with --size NAME=N or give --feeds" if code == "cannot-run" else ""
-    return Reason(code, f"{path.name}: {NATIVE_PACKAGE} cannot {step} it: {error}{way}")
+    return Reason(code, f"{path.name}: {NATIVE} cannot {step} it: {error}{way}")
 
 
 def _tensors(path: Path) -> tuple[Tensors, ...]:

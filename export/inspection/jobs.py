@@ -24,6 +24,7 @@ from export.inspection.file_check import model_reasons, read_model
 from export.inspection.form import form_reasons
 from export.inspection.packed import pack
 from export.inspection.reason import Reason
+from export.inspection.singles import single_operators
 from export.inspection.walk import scopes
 from export.runtime import Session
 from export.tensors import Tensors
@@ -64,17 +65,21 @@ def examine(arguments: Mapping[str, Any], results: Path, say: Say) -> None:
     _load_and_run(data, read, arguments, results, say)
 
 
-def load_each(arguments: Mapping[str, Any], _results: Path, say: Say) -> None:
-    """Load every file of a list, and tell of each whether it does."""
-    for position, path in enumerate(arguments["paths"]):
-        say(step=f"load {position}")
+def operators(arguments: Mapping[str, Any], results: Path, say: Say) -> None:
+    """A file of one node for each kind of node in the model, and which of them load."""
+    say(step="split")
+    model = onnx.load(arguments["path"])
+    for number, (label, single) in enumerate(single_operators(model)):
+        path = results / f"{number}.onnx"
+        path.write_bytes(single.SerializeToString())
+        say(step=f"load {number}", operator=label, file=path.name)
         try:
-            Session(Path(path))
+            Session(path)
         except LikewiseError as error:
-            say(failed=position, error=str(error))
+            say(failed=label, error=str(error.__cause__ or error))
 
 
-JOBS: Mapping[str, Job] = {"examine": examine, "load_each": load_each}
+JOBS: Mapping[str, Job] = {"examine": examine, "operators": operators}
 
 
 def _load_and_run(

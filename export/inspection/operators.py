@@ -88,11 +88,11 @@ def function_reasons(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
 
 def publishing_reasons(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
     """What runs here but not everywhere a published file must."""
-    if model.ir_version > BEST_IR:
+    if BEST_IR < model.ir_version <= LOADS_IR:
         yield Reason("too-new", f"{name}: IR version {model.ir_version}, limit {BEST_IR}; "
                      f"set it to {BEST_IR}", "publishing")  # fmt: skip
     for opset in model.opset_import:
-        if opset.domain in STANDARD and opset.version > BEST_OPSET:
+        if opset.domain in STANDARD and BEST_OPSET < opset.version <= LOADS_OPSET:
             yield Reason("too-new", f"{name}: opset {opset.version}, limit {BEST_OPSET}; export "
                          f"it with opset {BEST_OPSET}", "publishing")  # fmt: skip
         elif opset.domain not in DOMAINS and opset.domain not in {
