@@ -12,7 +12,9 @@ from typing import Any
 import click
 from rich.console import Console
 
+from export.commands.check import check
 from export.commands.init import init
+from export.commands.inspect import inspect
 from export.console import ConsoleReport, JsonReport, built_json, built_text, error_json
 from export.contract import read_index
 from export.errors import LikewiseError, Refused, SetupError
@@ -68,6 +70,8 @@ def main() -> None:
 
 
 main.add_command(init)
+main.add_command(check)
+main.add_command(inspect)
 
 
 @main.command()
