@@ -6,15 +6,13 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from export.commands.check import check
-from export.commands.init import init
-from export.commands.inspect import inspect
 from export.console import ConsoleReport, JsonReport, built_json, built_text, error_json
 from export.contract import read_index
 from export.errors import LikewiseError, Refused, SetupError
@@ -42,8 +40,24 @@ why_option = click.option("--why", default="", help="What for; goes into the rec
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for machines.")
 
 
+# Commands with files of their own, imported when they are called: some bring half a second of onnx.
+COMMANDS = ("check", "init", "inspect")
+
+
 class LikewiseGroup(click.Group):
     """Errors that a user can act on are told in one line, never as a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands."""
+        return sorted({*super().list_commands(ctx), *COMMANDS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, from its own file when it has one."""
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module = import_module(f"export.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -67,11 +81,6 @@ def main() -> None:
       likewise build NAME      export, quantise, verify in a real browser, publish
       likewise serve           look at it
     """
-
-
-main.add_command(init)
-main.add_command(check)
-main.add_command(inspect)
 
 
 @main.command()
