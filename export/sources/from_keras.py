@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from export.contract import Tensor
 from export.errors import RecipeError, SourceError
 from export.network import network_inputs, network_outputs
 from export.recipe import Recipe
@@ -20,7 +21,7 @@ from export.repair import renamed, with_free_batch, with_shipped_opset
 from export.sample import SourceContext
 from export.source_file import SourceFile
 from export.sources.origin import source_path
-from export.tensors import Answers, Tensors
+from export.tensors import Answers, Array, Tensors
 
 OPSET = 20
 
@@ -53,7 +54,8 @@ class KerasSource:
 
     def export(self, path: Path) -> int:
         """Keras' own export, then under the recipe's names."""
-        with tempfile.TemporaryDirectory() as scratch:
+        self.infer({tensor.name: _zeros(tensor) for tensor in network_inputs(self.recipe)})
+        with tempfile.TemporaryDirectory() as scratch:  # Keras wants a model that was called
             written = Path(scratch) / "keras.onnx"
             # The exporter talks to stdout and warns about its own dependencies.
             with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
@@ -97,6 +99,14 @@ class KerasSource:
         if len(its) != len(ours):
             raise SourceError(f"{self.recipe.name}: the model has {its}, the recipe names {ours}")
         return dict(zip(its, ours, strict=True))
+
+
+def _zeros(tensor: Tensor) -> Array:
+    """An input of the smallest size; free dimensions other than the batch get 8."""
+    shape = [
+        s if isinstance(s, int) else 1 if i == 0 else 8 for i, s in enumerate(tensor.shape or [])
+    ]
+    return np.zeros(shape, tensor.dtype)
 
 
 def _keras() -> Any:
