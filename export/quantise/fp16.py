@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import onnx
+from onnx import TensorProto
 
-from export.bisect import with_outputs
-from export.tensors import Answers, Tensors
+from export.errors import RecipeError
+from export.quantise.narrow import narrow
+from export.quantise.nodes import named, with_constants_as_weights, with_own_weights
+from export.quantise.ranges import Run, largest
+from export.tensors import Tensors
 
-Run = Callable[[bytes, Tensors], Answers]
-
-# Beyond it a value, or its square within a norm, is near the end of half precision (65,504).
-TOO_LARGE = 30_000.0
-NORMS = (
-    "LayerNormalization", "InstanceNormalization", "GroupNormalization", "RMSNormalization",
-    "ReduceMean", "ReduceSum", "ReduceL2", "ReduceSumSquare", "Pow", "Sqrt", "Reciprocal",
-    "LpNormalization",
+# Beside the converter's own: operators that name their type, or that hold graphs within.
+TYPED = (
+    "Cast", "CastLike", "RandomNormal", "RandomNormalLike", "RandomUniform", "Bernoulli",
+    "Multinomial", "EyeLike", "HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix",
+    "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "If", "Loop", "Scan",
 )  # fmt: skip
-AT_ONCE = 64
+FINITE = float(np.finfo(np.float16).max)
+SMALLEST = float(np.finfo(np.float16).smallest_subnormal)
 
 
 def to_fp16(
@@ -29,102 +31,88 @@ def to_fp16(
     run: Run | None = None,
     keep_fp32: Sequence[str] = (),
 ) -> onnx.ModelProto:
-    """The bare network in half precision.
+    """The bare network in half precision, with float32 inputs and outputs.
 
-    Norms stay in float32, and so does every node that gives or takes a value beyond TOO_LARGE on
-    the calibration data (inputs of the bare network): processors hide such an overflow, since they
-    compute in float32, and graphics cards do not. `keep_fp32` names further nodes or operators.
+    What half precision is too narrow for stays in float32 (see `narrow`); `calibration` are inputs
+    of the bare network to measure that on by `run`. Processors hide an overflow, since they compute
+    in float32; graphics cards do not. `keep_fp32` names further nodes or operators.
     """
     from onnxconverter_common import float16
 
-    prepared = _with_identities(core)
-    constants = _too_large_constants(prepared)
-    wide = _too_large(prepared, calibration, run) if run else set()
-    blocked = [
-        node.name
-        for node in prepared.graph.node
-        if node.name in keep_fp32
-        or node.op_type in keep_fp32
-        or node.op_type in NORMS
-        or wide & {*node.input, *node.output}
-        or constants & {*node.input}
-        or _squares(node)
-    ]
+    prepared = _prepared(core)
+    if float16.check_if_fp16_ready(prepared.graph):
+        raise RecipeError(
+            "fp16: the network computes in half precision already; leave fp16 out of "
+            "[variants] offer"
+        )
+    operators = [*float16.DEFAULT_OP_BLOCK_LIST, *TYPED]
+    ranges = largest(prepared, calibration, run) if run else {}
+    blocked = narrow(prepared.graph, ranges) | _wanted(prepared.graph, keep_fp32)
+    blocked |= {node.name for node in prepared.graph.node if node.op_type in operators}
+    with_own_weights(prepared, [sorted(blocked)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one for each small weight; verify measures what they do
         converted: onnx.ModelProto = float16.convert_float_to_float16(
-            prepared, keep_io_types=True, node_block_list=blocked,
-            op_block_list=[*float16.DEFAULT_OP_BLOCK_LIST, "Cast"],
+            prepared, min_positive_val=SMALLEST, max_finite_val=FINITE, keep_io_types=True,
+            node_block_list=sorted(blocked),
+            op_block_list=[],  # by name above: with "Cast" here it wraps its own casts for ever
         )  # fmt: skip
+    _without_detours(converted.graph)
     return converted
 
 
-def _squares(node: onnx.NodeProto) -> bool:
-    """x * x, the written-out square of a norm."""
-    return node.op_type == "Mul" and len(set(node.input)) == 1
+def _wanted(graph: onnx.GraphProto, keep_fp32: Sequence[str]) -> set[str]:
+    known = {node.name for node in graph.node} | {node.op_type for node in graph.node}
+    if unknown := [name for name in keep_fp32 if name not in known]:
+        raise RecipeError(
+            f"variants.fp16.keep_fp32 names {', '.join(unknown)}: the network has no such node or "
+            f"operator; its operators are {', '.join(sorted({n.op_type for n in graph.node}))}"
+        )
+    return {n.name for n in graph.node if n.name in keep_fp32 or n.op_type in keep_fp32}
 
 
-def _with_identities(core: onnx.ModelProto) -> onnx.ModelProto:
-    """A named copy with an Identity behind each float input: the converter does not come to an end
-    when nodes at the graph's input are to be left out (onnxconverter-common 1.16)."""
+def _prepared(core: onnx.ModelProto) -> onnx.ModelProto:
+    """A copy whose nodes all have names, and whose constants are weights."""
     model = onnx.ModelProto()
     model.CopyFrom(core)
-    graph = model.graph
-    floats = [
-        value.name for value in graph.input
-        if value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
-    ]  # fmt: skip
-    for number, node in enumerate(graph.node):
-        node.name = node.name or f"node_{number}"
-        for i, name in enumerate(node.input):
-            if name in floats:
-                node.input[i] = f"{name}_within"
-    before = [
-        onnx.helper.make_node("Identity", [name], [f"{name}_within"], f"{name}_within")
-        for name in floats
-    ]
-    nodes = [*before, *graph.node]
-    del graph.node[:]
-    graph.node.extend(nodes)
+    named(model)
+    with_constants_as_weights(model)
     return model
 
 
-def _too_large_constants(model: onnx.ModelProto) -> set[str]:
-    """Weights and constants that half precision cannot hold, as masks of -3.4e38."""
-    found = set()
-    for tensor in model.graph.initializer:
-        if tensor.data_type == onnx.TensorProto.FLOAT:
-            values = onnx.numpy_helper.to_array(tensor)
-            if values.size and float(np.abs(values).max()) > TOO_LARGE:
-                found.add(tensor.name)
-    for node in model.graph.node:
-        if node.op_type == "Constant":
-            for attribute in node.attribute:
-                if attribute.HasField("t") and attribute.t.data_type == onnx.TensorProto.FLOAT:
-                    values = onnx.numpy_helper.to_array(attribute.t)
-                    if values.size and float(np.abs(values).max()) > TOO_LARGE:
-                        found.add(node.output[0])
-    return found
+def _without_detours(graph: onnx.GraphProto) -> None:
+    """Remove casts to half and back between nodes in float32.
+
+    The converter leaves them where several nodes take the value, and what is beyond half's range
+    becomes infinite on the way.
+    """
+    makers = {name: node for node in graph.node for name in node.output}
+    outputs = {value.name for value in graph.output}
+    instead: dict[str, str] = {}
+    for node in graph.node:
+        before = makers.get(node.input[0]) if _casts(node, TensorProto.FLOAT) else None
+        if before is None or not _casts(before, TensorProto.FLOAT16):
+            continue
+        if node.output[0] in outputs:
+            node.op_type, node.input[0] = "Identity", before.input[0]
+            del node.attribute[:]
+        else:
+            instead[node.output[0]] = before.input[0]
+    for node in graph.node:
+        for i, name in enumerate(node.input):
+            node.input[i] = instead.get(name, name)
+    _without_unused_casts(graph)
 
 
-def _too_large(model: onnx.ModelProto, calibration: Iterable[Tensors], run: Run | None) -> set[str]:
-    """Inner tensors that reach beyond TOO_LARGE on any calibration input."""
-    if run is None:
-        return set()
-    kinds = _float_tensors(model)
-    names, found = list(kinds), set()
-    for inputs in calibration:
-        for start in range(0, len(names), AT_ONCE):
-            wanted = {name: kinds[name] for name in names[start : start + AT_ONCE]}
-            for name, values in run(with_outputs(model, wanted), inputs).items():
-                finite = np.abs(values.astype(np.float64))
-                if values.size and not finite.max() <= TOO_LARGE:
-                    found.add(name)
-    return found
+def _without_unused_casts(graph: onnx.GraphProto) -> None:
+    while True:
+        used = {name for node in graph.node for name in node.input} | {v.name for v in graph.output}
+        idle = [n for n in graph.node if n.op_type == "Cast" and n.output[0] not in used]
+        if not idle:
+            return
+        for node in idle:
+            graph.node.remove(node)
 
 
-def _float_tensors(model: onnx.ModelProto) -> dict[str, int]:
-    inferred = onnx.shape_inference.infer_shapes(model)
-    kinds = {v.name: v.type.tensor_type.elem_type for v in inferred.graph.value_info}
-    made = {name for node in model.graph.node for name in node.output}
-    return {n: k for n, k in kinds.items() if n in made and k == onnx.TensorProto.FLOAT}
+def _casts(node: onnx.NodeProto, kind: int) -> bool:
+    return node.op_type == "Cast" and node.attribute[0].i == kind

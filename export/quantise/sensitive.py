@@ -5,98 +5,97 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import onnx
-
-from export.evaluate import Evaluate, Evaluation
-from export.quantise.nodes import layers
+from export.evaluate import Evaluation
+from export.quantise.aim import aim_words, missed_by, words
 from export.recipe.limits import Aim
 
-Make = Callable[[Sequence[str], Path], None]
-"""Writes the variant that keeps these nodes in float32."""
+Try = Callable[[Sequence[str]], Evaluation]
+"""Measures the variant that keeps these nodes in float32."""
+Harm = Callable[[str], float]
+"""How much the answers change when this layer alone is in 8 bits: cheap to ask."""
 Say = Callable[[str], None]
-
-GROUPS: tuple[tuple[str, ...], ...] = (("first-layer",), ("first-layer", "depthwise"))
 
 
 @dataclass(frozen=True)
 class Found:
-    """What to keep. `reached`: whether the aim is met with it."""
+    """What to keep. `missed`: how far the aim still is, 0 when it is reached."""
 
     keep: tuple[str, ...]
-    reached: bool
+    missed: float
     evaluation: Evaluation
 
 
-def search(
-    graph: onnx.GraphProto, start: Sequence[str], aim: Aim, fp32: Evaluation,
-    make: Make, evaluate: Evaluate, scratch: Path, minutes: float, say: Say,
-) -> Found:  # fmt: skip
-    """The fewest layers whose float32 reaches the aim, within a time.
+@dataclass(frozen=True)
+class Question:
+    """`groups` are cheap to keep and tried first; then `layers`, with what goes with each."""
 
-    First what the recipe keeps, then the first layer and the depthwise convolutions, which cost
-    little; then every layer by itself is given back its float32 and the loss measured, and the most
-    sensitive ones are kept, twice as many each time, until the aim is met or the time is over.
+    aim: Aim
+    fp32: Evaluation
+    start: Sequence[str]
+    groups: Sequence[Sequence[str]]
+    layers: dict[str, list[str]]
+
+
+def search(question: Question, attempt: Try, harm: Harm, minutes: float, say: Say) -> Found:
+    """The fewest layers whose float32 reaches the aim; within a time, else the closest found.
+
+    First what the recipe keeps and the cheap groups. Then every layer is put into 8 bits alone and
+    the harm measured; the most harmful are kept, twice as many each time until the aim is reached,
+    and their number is narrowed down from there. The same every time, unless the time runs out.
     """
     ends = time.monotonic() + minutes * 60
-    path = scratch / "tried.onnx"
 
     def tried(keep: Sequence[str]) -> Found:
-        make(keep, path)
-        got = evaluate(path)
-        return Found(tuple(keep), _reached(aim, fp32, got), got)
+        got = attempt(keep)
+        found = Found(tuple(keep), missed_by(question.aim, question.fp32, got), got)
+        say(f"kept {len(keep)}: {words(got)}, aim {aim_words(question.aim)}")
+        return found
 
-    best = tried(start)
-    for group in GROUPS:
-        if best.reached or time.monotonic() > ends:
+    best = tried(question.start)
+    for group in question.groups:
+        if best.missed == 0 or time.monotonic() > ends:
             return best
-        best = _better(best, tried([*start, *(n for n in group if n not in start)]), aim, fp32)
-    if best.reached:
+        other = tried([*question.start, *(name for name in group if name not in question.start)])
+        best = min(best, other, key=lambda found: found.missed)
+    if best.missed == 0:
         return best
-    names = [name for name in layers(graph) if name not in best.keep]
-    gains: list[tuple[float, str]] = []
-    for number, name in enumerate(names, start=1):
-        if time.monotonic() > ends:
-            say(f"q8: time is over after {number - 1} of {len(names)} layers")
-            break
-        got = tried([*best.keep, name])
-        gains.append((_distance(aim, fp32, got.evaluation), name))
-        say(f"q8: layer {number} of {len(names)}; best so far {_words(best.evaluation)}")
-    ordered = [name for _, name in sorted(gains)]
-    count = 1
+    ranked = _ranked(question, harm, (ends + time.monotonic()) / 2, say)
     base = best.keep
-    while not best.reached and ordered and time.monotonic() <= ends:
-        best = _better(best, tried([*base, *ordered[:count]]), aim, fp32)
-        say(f"q8: {len(best.keep)} kept, {_words(best.evaluation)}")
-        if count >= len(ordered):
-            break
-        count *= 2
+
+    def keeping(count: int) -> Found:
+        more = [node for name in ranked[:count] for node in question.layers[name]]
+        return tried([*base, *(name for name in more if name not in base)])
+
+    return _fewest(best, keeping, len(ranked), ends)
+
+
+def _fewest(best: Found, keeping: Callable[[int], Found], most: int, ends: float) -> Found:
+    too_few, count = 0, 1
+    while best.missed > 0 and too_few < most and time.monotonic() <= ends:
+        count = min(count, most)
+        found = keeping(count)
+        best = min(best, found, key=lambda one: one.missed)
+        if found.missed > 0:
+            too_few, count = count, count * 2
+    while best.missed == 0 and count - too_few > 1 and time.monotonic() <= ends:
+        middle = (too_few + count) // 2
+        found = keeping(middle)
+        if found.missed > 0:
+            too_few = middle
+        else:
+            best, count = found, middle
     return best
 
 
-def _reached(aim: Aim, fp32: Evaluation, got: Evaluation) -> bool:
-    return _distance(aim, fp32, got) <= 0
-
-
-def _distance(aim: Aim, fp32: Evaluation, got: Evaluation) -> float:
-    """How far the aim is missed, 0 when it is met; in shares of one."""
-    missed = 0.0
-    if aim.label_agreement is not None and got.label_agreement is not None:
-        missed += max(0.0, aim.label_agreement - got.label_agreement)
-    if aim.accuracy_loss_points is not None and got.accuracy is not None:
-        lost = (fp32.accuracy or 0.0) - got.accuracy
-        missed += max(0.0, lost - aim.accuracy_loss_points / 100)
-    if aim.cosine is not None and got.cosine is not None:
-        missed += max(0.0, aim.cosine - got.cosine)
-    return missed
-
-
-def _better(one: Found, other: Found, aim: Aim, fp32: Evaluation) -> Found:
-    closer = _distance(aim, fp32, other.evaluation) < _distance(aim, fp32, one.evaluation)
-    return other if closer else one
-
-
-def _words(got: Evaluation) -> str:
-    told = {"agreement": got.label_agreement, "accuracy": got.accuracy, "cosine": got.cosine}
-    return ", ".join(f"{name} {value:.3f}" for name, value in told.items() if value is not None)
+def _ranked(question: Question, harm: Harm, ends: float, say: Say) -> list[str]:
+    """Layers by harm, the worst first; those that the time did not suffice for come last."""
+    names = list(question.layers)
+    harms: dict[str, float] = {}
+    for number, name in enumerate(names, start=1):
+        if time.monotonic() > ends:
+            say(f"time is over after {number - 1} of {len(names)} layers")
+            break
+        say(f"layer {number} of {len(names)}")
+        harms[name] = harm(name)
+    return sorted(names, key=lambda name: (-harms.get(name, -1.0), names.index(name)))
