@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from export.inspection.shipped import RawError, RawPage, raw_page
-from tests.conformance.__main__ import mismatches, published, serving
+from export.inspection.shipped import RawError
+from tests.conformance.__main__ import mismatches, published
+from tests.conformance.in_page import PageThread, page_thread
 from tests.conformance.judge import CannotLoadError, Open, Opened, Result, judge
 from tests.conformance.runtimes import Web, native
 from tests.conformance.suite import Case, Value, cases_of, mismatch
 from tests.hostile.make_hostile import endless_loop
 
-ROOT = Path(__file__).parents[2]
-WEB = Path(os.environ.get("LIKEWISE_TEST_WEB", ROOT / "web" / "dist"))
 # One of each fate among them: passed, refused for each reason, wrong in both runtimes.
 SAMPLE = (
     "abs", "adam", "add", "concat", "cumsum", "dft", "gather", "if_", "image_decoder", "isnan",
@@ -32,15 +30,14 @@ def sample() -> list[Case]:
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[RawPage]:
-    assert (WEB / "raw.html").is_file(), f"{WEB} holds no raw.html: run `npm run build`"
-    with raw_page(serving(WEB)) as opened:
-        yield opened
+def in_page() -> Iterator[PageThread]:
+    with page_thread() as thread:
+        yield thread
 
 
 @pytest.fixture(scope="module")
-def in_browser(page: RawPage, sample: list[Case]) -> dict[str, Result]:
-    return {case.name: judge(case, Web(page)) for case in sample}
+def in_browser(in_page: PageThread, sample: list[Case]) -> dict[str, Result]:
+    return in_page(lambda page: {case.name: judge(case, Web(page)) for case in sample})
 
 
 @pytest.fixture(scope="module")
@@ -85,21 +82,21 @@ def test_what_the_browser_cannot_run_is_refused_before_it_runs(
 
 
 def test_a_worker_that_hangs_is_replaced_and_the_next_case_runs(
-    page: RawPage, sample: list[Case], tmp_path: Path
+    in_page: PageThread, sample: list[Case], tmp_path: Path
 ) -> None:
-    page.open(endless_loop(tmp_path), "wasm")
+    in_page(lambda page: page.open(endless_loop(tmp_path), "wasm"))
     with pytest.raises(RawError) as raised:
-        page.run({"x": np.ones((1, 4), np.float32)}, timeout_ms=1_000)
+        in_page(lambda page: page.run({"x": np.ones((1, 4), np.float32)}, timeout_ms=1_000))
     assert raised.value.code == "timed-out"
-    assert judge(sample[0], Web(page)).verdict == "passes"
+    assert in_page(lambda page: judge(sample[0], Web(page))).verdict == "passes"
 
 
 def test_bytes_that_are_no_model_are_an_error_and_the_next_case_runs(
-    page: RawPage, sample: list[Case]
+    in_page: PageThread, sample: list[Case]
 ) -> None:
     with pytest.raises(RawError):
-        page.open(b"no model", "wasm")
-    assert judge(sample[0], Web(page)).verdict == "passes"
+        in_page(lambda page: page.open(b"no model", "wasm"))
+    assert in_page(lambda page: judge(sample[0], Web(page))).verdict == "passes"
 
 
 # The counting, on one case with answers made up here.

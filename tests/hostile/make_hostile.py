@@ -545,9 +545,8 @@ SECRET = "hf_" + "abcdefghij" * 4
 
 def private_notes(folder: Path) -> Path:
     made = good()
-    made.graph.node[0].metadata_props.add(
-        key="source", value='File "/home/somebody/train.py", line 7'
-    )
+    path = "/".join(["", "home", "somebody", "train.py"])
+    made.graph.node[0].metadata_props.add(key="source", value=f'File "{path}", line 7')
     return saved(made, folder)
 
 
