@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
@@ -18,15 +19,20 @@ from export.quantise.nodes import depthwise, followers, kept, layers
 from export.quantise.q4 import to_q4
 from export.quantise.q8 import Quantiser, Way
 from export.runtime import Session
-from export.tensors import Array, Tensors
+from export.tensors import Tensors
 from export.workspace import ROOT
 
 CASES = Path(__file__).parents[1] / "cases"
+Floats = npt.NDArray[np.float32]
 STATIC: tuple[Way, ...] = ("minmax", "percentile")
 
 
-def random(*shape: int, scale: float = 1.0, seed: int = 5) -> Array:
-    values: Array = (np.random.default_rng(seed).normal(size=shape) * scale).astype(np.float32)
+def f32(values: npt.ArrayLike) -> Floats:
+    return np.array(values, np.float32)
+
+
+def random(*shape: int, scale: float = 1.0, seed: int = 5) -> Floats:
+    values: Floats = (np.random.default_rng(seed).normal(size=shape) * scale).astype(np.float32)
     return values
 
 
@@ -65,7 +71,7 @@ def convolutions(tmp_path: Path) -> Path:
         helper.make_node("Softmax", ["r7"], ["y"], f"{PREFIX}softmax"),
     ]
     weights: Tensors = {
-        "scale": np.float32([2]), "W1": random(8, 2, 3, 3, seed=1), "b": random(8, seed=2),
+        "scale": f32([2]), "W1": random(8, 2, 3, 3, seed=1), "b": random(8, seed=2),
         "D": random(8, 1, 3, 3, seed=3), "W2": random(8, 8, 1, 1, seed=4),
         "L": random(8, 3, scale=0.5), "c": random(3),
     }  # fmt: skip
@@ -93,10 +99,10 @@ def inputs(count: int, *shape: int) -> list[Tensors]:
     return [{"x": rows[i : i + 1]} for i in range(count)]
 
 
-def answers(model: onnx.ModelProto | Path, feeds: Sequence[Tensors]) -> Array:
+def answers(model: onnx.ModelProto | Path, feeds: Sequence[Tensors]) -> Floats:
     data = model if isinstance(model, Path) else model.SerializeToString()
-    values: Array = np.concatenate([a["y"] for a in Session(data).run(feeds)])
-    return values
+    rows = [answer["y"].astype(np.float32) for answer in Session(data).run(feeds)]
+    return np.concatenate(rows)
 
 
 def operators(model: onnx.ModelProto) -> dict[str, str]:
@@ -153,8 +159,9 @@ def test_a_node_that_was_folded_into_another_may_still_be_named(tmp_path: Path) 
     weights: Tensors = {"W": random(8, 8), "b": random(8), "V": random(8, 8, seed=6)}
     path = write(tmp_path / "m.onnx", nodes, {"x": ["batch", 8]}, weights)
 
-    for way in ("dynamic", "minmax"):
-        model = Quantiser(path, inputs(4, 8)).make(way, ["product"])  # type: ignore[arg-type]
+    ways: tuple[Way, ...] = ("dynamic", "minmax")
+    for way in ways:
+        model = Quantiser(path, inputs(4, 8)).make(way, ["product"])
         assert "W" in floats(model)
         assert "V" not in floats(model)
 
@@ -166,7 +173,7 @@ def test_a_batch_norm_is_folded_before_it_is_quantised(tmp_path: Path) -> None:
     ]
     weights: Tensors = {
         "W": random(8, 2, 3, 3), "g": random(8), "b": random(8), "m": random(8),
-        "v": np.abs(random(8)) + np.float32(0.5),
+        "v": np.abs(random(8)) + f32(0.5),
     }  # fmt: skip
     path = write(tmp_path / "bn.onnx", nodes, {"x": ["batch", 2, 8, 8]}, weights, rank=4)
     feeds = inputs(8, 2, 8, 8)
@@ -235,7 +242,8 @@ def test_large_values_times_large_weights_do_not_saturate(tmp_path: Path, way: W
 
 
 def test_the_method_follows_the_weights_and_the_data(convolutions: Path, products: Path) -> None:
-    same, mixed = inputs(4, 64), [*inputs(2, 64), {"x": random(2, 64)}]
+    same = inputs(4, 64)
+    mixed: list[Tensors] = [*inputs(2, 64), {"x": random(2, 64)}]
 
     assert Quantiser(products, []).ways("auto", measured=True) == ["dynamic"]
     assert Quantiser(products, same).ways("auto", measured=True) == [
@@ -361,5 +369,5 @@ def test_q4_gives_the_same_in_the_browsers_runtime(sentences: Path, tmp_path: Pa
 
     assert done.returncode == 0, done.stderr
     got = np.array(json.loads(done.stdout.splitlines()[-1])).reshape(2, -1)
-    native = Session(model.SerializeToString()).run_batch({"x": x})["y"]
+    native = Session(model.SerializeToString()).run_batch({"x": x})["y"].astype(np.float32)
     np.testing.assert_allclose(got, native, atol=1e-4)
