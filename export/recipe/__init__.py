@@ -18,8 +18,7 @@ from export.recipe.limits import BrowserSection, LimitsSection, VariantsSection
 from export.recipe.outputs import OutputSection
 from export.recipe.source import SourceSection
 
-# Which outputs make sense for which inputs is left to the model; only this pair cannot be.
-PICTURES = ("image", "drawing")
+TAGGED = {"input", "output"}  # sections whose kind decides what else is in them
 
 
 class RecipeFile(Strict):
@@ -75,8 +74,14 @@ def read_recipe(models: Path, name: str) -> Recipe:
     except tomllib.TOMLDecodeError as error:
         raise RecipeError(f"{path}: not valid TOML: {error}") from error
     except ValidationError as error:
-        wrong = [f"{'.'.join(map(str, e['loc']))}: {_plain(e['msg'])}" for e in error.errors()]
+        wrong = [f"{_where(e['loc'])}: {_plain(e['msg'])}" for e in error.errors()]
         raise RecipeError(f"{path}: " + "; ".join(wrong)) from error
+
+
+def _where(place: tuple[int | str, ...]) -> str:
+    """As the recipe has it: pydantic adds the kind to the place in [input] and [output]."""
+    section, *inner = [str(part) for part in place] or ["recipe.toml"]
+    return ".".join([section, *(inner[1:] if section in TAGGED else inner)])
 
 
 def _plain(message: str) -> str:

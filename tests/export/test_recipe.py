@@ -12,18 +12,18 @@ from export.recipe import read_recipe
 from export.workspace import ROOT
 
 WRONG = [
-    ('kind = "drawing"', 'kind = "drawin"', "input.kind"),
+    ('kind = "drawing"', 'kind = "drawin"', "input: Input tag 'drawin'"),
     ("top_k  = 3", "top_k  = 0", "output.top_k"),
     ("top_k  = 3", "topk = 3", "output.topk"),
     ("size     = [28, 28]", "size     = [28]", "input.tensor.size"),
-    ("size     = [28, 28]", "", "give either crop"),
+    ("size     = [28, 28]", "", "a drawing has tensor.size"),
     ('channels = "grey"', 'channels = "RGB"', 'a drawing has tensor.channels = "grey"'),
     ('channels = "grey"', 'channels = "grey"\nscale = "one"', 'give a number or "1/255"'),
     ('channels = "grey"', 'channels = "grey"\nstd = [0.0]', "input.tensor.std.0"),
     ('channels = "grey"', 'channels = "grey"\nmean = [1, 2]', "mean has 2 values; give 1 or 1"),
     ('kind = "drawing"', 'kind = "drawing"\nbackground = "pink"', "give white, black, grey or"),
     ('kind = "drawing"', 'kind = "drawing"\nbackground = [1, 2, 300]', "each 0 to 255"),
-    ('kind = "drawing"', 'kind = "drawing"\ncrop = { centre = 9 }', "give either crop"),
+    ('kind = "drawing"', 'kind = "drawing"\ncrop = { centre = 9 }', "input.crop: Extra inputs"),
     ('kind = "drawing"', 'kind = "drawing"\ncolour_profile = "to-srgb"', "input.colour_profile"),
     ('offer = ["fp32", "q8"]', 'offer = ["q8"]', "name fp32"),
     ('entry     = "source:model"', 'entry     = "model"', "source.entry"),
@@ -59,14 +59,18 @@ def test_a_name_that_cannot_be_a_folder_and_an_address_is_refused(name: str) -> 
 
 
 def test_an_unknown_name_lists_what_there_is() -> None:
-    with pytest.raises(RecipeError, match="known models: digits, mobilenet"):
+    with pytest.raises(RecipeError, match="known models: breast-cancer, digits, "):
         read_recipe(ROOT / "models", "digit")
 
 
-@pytest.mark.parametrize("name", ["digits", "mobilenet"])
-def test_the_recipes_of_the_repository_are_right(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", sorted(path.parent.name for path in (ROOT / "models").glob("*/recipe.toml"))
+)
+def test_the_recipes_of_the_repository_hold_fp32_to_the_framework(name: str) -> None:
     recipe = read_recipe(ROOT / "models", name)
-    assert recipe.file.limits.of("fp32").max_difference == 1e-5
+    difference = recipe.file.limits.of("fp32").max_difference
+    assert difference is not None
+    assert difference <= 1e-4
 
 
 def test_the_more_special_limit_wins() -> None:
