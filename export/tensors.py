@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 Tensors = dict[str, Array]
 """One input, decoded: arrays by name, each with a leading batch axis of 1 (or of n, stacked)."""
 Answers = dict[str, Array]

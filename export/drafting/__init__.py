@@ -39,7 +39,7 @@ def look(path: Path, *, trust: bool = False) -> Looked:
         case suffix if suffix in TORCH:
             return look_at_torch(path)
     raise SourceError(
-        f"{path}: {path.suffix or 'a file without an ending'} is not known; known are .onnx, .keras,"
+        f"{path}: {path.suffix or 'no ending'} is not known; known are .onnx, .keras,"
         " .tflite, .pt2, .pt, .jit, .skops, .joblib, SavedModels, folders with onnx/model.onnx"
     )
 
