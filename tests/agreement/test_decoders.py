@@ -29,7 +29,7 @@ from export.contract import (
     read_contract,
     to_json,
 )
-from export.decode.pixels import decode
+from export.decode.pixels import decode, tensor_size
 from export.errors import DecodeError
 from export.version import index_entry
 from export.workspace import ROOT
@@ -163,13 +163,14 @@ class Decoders:
     page: VerifyPage
     handle: int
     spec: ImageInput | DrawingInput
+    size: tuple[int, int]
 
     def python(self, data: bytes) -> str:
         """Hex of the tensor, or the refusal's code."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             try:
-                return decode(data, self.spec).tobytes().hex()
+                return decode(data, self.spec, self.size).tobytes().hex()
             except DecodeError as error:
                 return error.code
 
@@ -177,43 +178,52 @@ class Decoders:
         """The same, as the browser has it."""
         (there,) = self.page.call("decode", self.handle, [base64.b64encode(data).decode()])
         code: str | None = there.get("error", {}).get("code")
-        return code or base64.b64decode(there["data"]).hex()
+        return code or base64.b64decode(there["tensors"][0]["data"]).hex()
 
 
 PICTURE = ImageInput(
     kind="image",
-    tensor=Tensor(name="pixels", dtype="uint8", shape=["batch", 48, 64, 3]),
+    tensor="pixels",
     resize=Resize(filter="bicubic", short_side=64),
+    fit="centre-crop",
+    padding=[128, 128, 128],
     orientation="exif",
     background=[250, 120, 10],
     colour_profile="ignore",
 )
+BOXED = PICTURE.model_copy(
+    update={"fit": "letterbox", "resize": Resize(filter="lanczos"), "padding": [7, 99, 200]}
+)
+COLOURS = Tensor(name="pixels", dtype="uint8", shape=["batch", 48, 64, 3])
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory, digits: Contract) -> Path:
-    """digits, and the same file under a contract that takes colour pictures (only decoded here)."""
+    """digits, and the same file under contracts that take colour pictures (only decoded here)."""
     folder = tmp_path_factory.mktemp("decoders")
-    shutil.copytree(digits_folder(), folder / "digits/1")
-    shutil.copytree(digits_folder(), folder / "colours/1")
-    colours = digits.model_copy(update={"name": "colours", "version": 1, "input": PICTURE})
-    (folder / "colours/1/contract.json").write_bytes(to_json(colours))
-    drawn = digits.model_copy(update={"version": 1})
-    (folder / "digits/1/contract.json").write_bytes(to_json(drawn))
-    entries = {c.name: index_entry(folder, folder / c.name / "1", c) for c in (colours, drawn)}
+    contracts = [digits.model_copy(update={"version": 1})]
+    for name, spec in (("cropped", PICTURE), ("boxed", BOXED)):
+        changed = {"name": name, "version": 1, "input": spec, "inputs": [COLOURS]}
+        contracts.append(digits.model_copy(update=changed))
+    for contract in contracts:
+        shutil.copytree(digits_folder(), folder / contract.name / "1")
+        (folder / contract.name / "1/contract.json").write_bytes(to_json(contract))
+    entries = {c.name: index_entry(folder, folder / c.name / "1", c) for c in contracts}
     (folder / "index.json").write_bytes(to_json(Index(schema_version=2, models=entries)))
     return folder
 
 
-@pytest.fixture(scope="module", params=["colours", "digits"])
+@pytest.fixture(scope="module", params=["cropped", "boxed", "digits"])
 def decoders(request: pytest.FixtureRequest, models: Path) -> Iterator[Decoders]:
     name = str(request.param)
     with running_server(models, ROOT / "web/dist") as server, sync_playwright() as playwright:
         browser = launch(playwright)
         page = VerifyPage(browser, server.url, name)
         loaded = page.call("load", page.models, {"variant": "fp32", "threads": 1})
-        spec = read_contract(models / name / "1/contract.json").input
-        yield Decoders(page, int(loaded["handle"]), spec)
+        contract = read_contract(models / name / "1/contract.json")
+        assert isinstance(contract.input, ImageInput | DrawingInput)
+        size = tensor_size(contract.inputs[0])
+        yield Decoders(page, int(loaded["handle"]), contract.input, size)
         browser.close()
 
 

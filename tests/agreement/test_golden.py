@@ -19,6 +19,16 @@ from tests.agreement.conftest import digits_folder
 THREADS = (1, 2)
 
 
+def packed(example: Example) -> list[dict[str, Any]]:
+    """The decoded tensors as the page's functions take them."""
+    folder = digits_folder()
+    return [
+        {"name": t.name, "dtype": t.dtype, "shape": t.shape,
+         "data": base64.b64encode((folder / t.file).read_bytes()).decode()}
+        for t in example.tensors
+    ]  # fmt: skip
+
+
 def read(example: Example) -> tuple[bytes, bytes, np.ndarray]:
     """The encoded input, the tensor's bytes, the judge's probabilities."""
     folder: Path = digits_folder()
@@ -56,8 +66,11 @@ def test_page_server_and_framework_agree(
     proven = digits.variant(variant).backends["wasm"]
     golden = [read(example) for example in digits.examples]
     answers = page.predict(variant, "wasm", threads, [picture for picture, _, _ in golden])
-    assert list(answers.tensors) == [tensor for _, tensor, _ in golden]
-    for row, (_, tensor, judge) in zip(answers.outputs["probabilities"], golden, strict=True):
+    assert answers.decoded is not None
+    seen = [decoded["pixels"].tobytes() for decoded in answers.decoded]
+    assert seen == [tensor for _, tensor, _ in golden]
+    for answer, (_, tensor, judge) in zip(answers.answers, golden, strict=True):
+        row = answer["probabilities"][0]
         by_server = ask_server(serving.url, digits, variant, tensor)
         allowed = max(proven.tolerance or 0, (proven.max_difference or 0) + 1e-6)
         assert row.argmax() == by_server.argmax() == judge.argmax()
@@ -67,7 +80,7 @@ def test_page_server_and_framework_agree(
 
 def test_stored_tensors_predict_as_the_pictures_do(page: VerifyPage, digits: Contract) -> None:
     loaded = page.call("load", page.models, {"variant": "fp32", "threads": 1})
-    tensors = [base64.b64encode(read(example)[1]).decode() for example in digits.examples]
+    tensors = [packed(example) for example in digits.examples]
     results = page.call("predictTensors", loaded["handle"], tensors)
     page.call("close", loaded["handle"])
     best = [result["answers"][0]["index"] for result in results]

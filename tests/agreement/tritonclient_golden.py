@@ -8,6 +8,7 @@ the folder of the published version. Writes OUT, an .npz of all answers by
 from __future__ import annotations
 
 import json
+import struct
 import sys
 from itertools import product
 from pathlib import Path
@@ -16,7 +17,10 @@ from typing import Any
 import numpy as np
 from tritonclient.http import InferenceServerClient, InferInput, InferRequestedOutput
 
-DATATYPES = {"uint8": "UINT8", "int32": "INT32", "int64": "INT64", "float32": "FP32"}
+DATATYPES = {
+    "bool": "BOOL", "uint8": "UINT8", "int32": "INT32", "int64": "INT64", "float32": "FP32",
+    "string": "BYTES",
+}  # fmt: skip
 WAYS = {"json": False, "binary": True}
 
 
@@ -28,8 +32,8 @@ def main(url: str, folder: Path, out: Path) -> None:
     answers: dict[str, Any] = {}
     for variant in passing(contract):
         for example, (sent, answered) in product(contract["examples"], product(WAYS, WAYS)):
-            pixels = tensor(contract, folder / example["tensor"]["file"])
-            result = ask(client, contract, pixels, variant, WAYS[sent], WAYS[answered])
+            given = {t["name"]: (t["dtype"], tensor(folder, t)) for t in example["tensors"]}
+            result = ask(client, contract, given, variant, WAYS[sent], WAYS[answered])
             for output in contract["outputs"]:
                 key = f"{variant}/{sent}/{answered}/{example['id']}/{output['name']}"
                 answers[key] = result.as_numpy(output["name"])
@@ -43,22 +47,32 @@ def passing(contract: dict[str, Any]) -> list[str]:
     return [v["name"] for v in offered if v["backends"].get("cpu", {}).get("status") == "passed"]
 
 
-def tensor(contract: dict[str, Any], file: Path) -> Any:
-    """A golden input tensor, as a batch of one."""
-    declared = contract["input"]["tensor"]
-    return np.frombuffer(file.read_bytes(), declared["dtype"]).reshape(1, *declared["shape"][1:])
+def tensor(folder: Path, described: dict[str, Any]) -> Any:
+    """One golden tensor, as a batch of one."""
+    data = (folder / described["file"]).read_bytes()
+    if described["dtype"] != "string":
+        return np.frombuffer(data, described["dtype"]).reshape(described["shape"])
+    texts = []
+    while data:
+        (length,) = struct.unpack_from("<I", data)
+        texts.append(data[4 : 4 + length])
+        data = data[4 + length :]
+    return np.array(texts, object).reshape(described["shape"])
 
 
 def ask(
-    client: Any, contract: dict[str, Any], pixels: Any, variant: str, binary: bool, wanted: bool
-) -> Any:
+    client: Any, contract: dict[str, Any], given: dict[str, tuple[str, Any]], variant: str,
+    binary: bool, wanted: bool,
+) -> Any:  # fmt: skip
     """One inference; the answer says that it came from the variant asked for."""
-    declared = contract["input"]["tensor"]
-    given = InferInput(declared["name"], list(pixels.shape), DATATYPES[declared["dtype"]])
-    given.set_data_from_numpy(pixels, binary_data=binary)
+    inputs = []
+    for name, (dtype, values) in given.items():
+        one = InferInput(name, list(values.shape), DATATYPES[dtype])
+        one.set_data_from_numpy(values, binary_data=binary)
+        inputs.append(one)
     result = client.infer(
         contract["name"],
-        [given],
+        inputs,
         model_version=str(contract["version"]),
         outputs=[InferRequestedOutput(o["name"], binary_data=wanted) for o in contract["outputs"]],
         request_id=f"{variant}-{binary}-{wanted}",
