@@ -107,8 +107,8 @@ def _source(looked: Looked, made: Draft) -> Iterator[str]:
             yield f"{title} = {{ {pairs} }}"
     for note in looked.notes:
         yield f"# {note}"
-    yield "# Better: source.py with `reference`, the training's own code from an encoded input to an"
-    yield "# answer. It proves the pre-processing below; without it only the network is proven."
+    yield "# Better: source.py with `reference`, the training's own code from an encoded input to"
+    yield "# the answer. It proves the pre-processing below; without it only the network is proven."
     yield '# reference = "source:reference"'
 
 

@@ -99,12 +99,16 @@ def compare(
     handle = page.call("load", page.models, options)["handle"]
     folder = MODELS / contract.name / str(contract.version)
     example = contract.examples[0]
-    tensor = base64.b64encode((folder / example.tensor.file).read_bytes()).decode()
+    tensors = [
+        {"name": t.name, "dtype": t.dtype, "shape": t.shape,
+         "data": base64.b64encode((folder / t.file).read_bytes()).decode()}
+        for t in example.tensors
+    ]  # fmt: skip
     picture = base64.b64encode((folder / example.input.file).read_bytes()).decode()
     bare, predict, whole = [], [], []
     for _ in range(ROUNDS):
-        bare.append(median(page.call("benchmark", handle, tensor, RUNS)))
-        predict.append(median(page.call("time", handle, tensor, RUNS)))
+        bare.append(median(page.call("benchmark", handle, tensors, RUNS)))
+        predict.append(median(page.call("time", handle, tensors, RUNS)))
         results = page.call("predict", handle, [picture] * 10)
         whole.append(median(result["timing"]["totalMs"] for result in results))
     page.close()

@@ -126,6 +126,6 @@ def test_photographs_get_the_judges_answer(page: Page, site: Site) -> None:
     contract = site.contract("mobilenet")
     open_model(page, site.url, "mobilenet")
     for example in [e for e in contract.examples if e.shown][:3]:
-        outputs = np.fromfile(site.folder("mobilenet") / example.outputs.file, "<f4")
+        outputs = np.fromfile(site.folder("mobilenet") / example.outputs[0].file, "<f4")
         page.get_by_role("button", name=example.title, exact=True).click()
         expect_best(page, contract.labels[int(outputs.argmax())])
