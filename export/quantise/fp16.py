@@ -45,6 +45,11 @@ def to_fp16(
             "fp16: the network computes in half precision already; leave fp16 out of "
             "[variants] offer"
         )
+    if not any(tensor.data_type == TensorProto.FLOAT for tensor in prepared.graph.initializer):
+        raise RecipeError(
+            "fp16: the network has no float32 weights, so it would get no smaller; leave fp16 out "
+            "of [variants] offer"
+        )
     operators = [*float16.DEFAULT_OP_BLOCK_LIST, *TYPED]
     ranges = largest(prepared, calibration, run) if run else {}
     blocked = narrow(prepared.graph, ranges) | _wanted(prepared.graph, keep_fp32)
@@ -58,7 +63,21 @@ def to_fp16(
             op_block_list=[],  # by name above: with "Cast" here it wraps its own casts for ever
         )  # fmt: skip
     _without_detours(converted.graph)
+    _check(converted)
     return converted
+
+
+def _check(model: onnx.ModelProto) -> None:
+    """The converter writes files that no runtime loads, of graphs within If and Loop above all."""
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except Exception as error:  # onnx raises several unrelated types
+        within = sorted({n.op_type for n in model.graph.node} & {"If", "Loop", "Scan"})
+        because = f" ({', '.join(within)} is beyond it)" if within else ""
+        raise RecipeError(
+            f"fp16: the converter makes no valid file of this network{because}; leave fp16 out of "
+            f"[variants] offer. {str(error).splitlines()[0]}"
+        ) from error
 
 
 def _wanted(graph: onnx.GraphProto, keep_fp32: Sequence[str]) -> set[str]:
