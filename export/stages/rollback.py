@@ -33,6 +33,9 @@ def rollback(
             raise Refused([f"{name}/{chosen} is the current version already"])
         folder = models / name / str(chosen)
         contract = whole(folder)
+        if (contract.name, contract.version) != (name, chosen):
+            said = f"{contract.name}/{contract.version}"
+            raise Refused([f"{name}/{chosen}: its contract says that it is {said}"])
         event = Event(action="rollback", version=chosen, at=now(), by=by, why=why)
         changed = index_entry(models, folder, contract, entry.versions, [*entry.history, event])
         write_entry(models, name, changed)
