@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import onnx
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from export.errors import RecipeError
 from export.quantise.narrow import narrow
@@ -91,11 +91,24 @@ def _wanted(graph: onnx.GraphProto, keep_fp32: Sequence[str]) -> set[str]:
 
 
 def _prepared(core: onnx.ModelProto) -> onnx.ModelProto:
-    """A copy whose nodes all have names, and whose constants are weights."""
+    """A copy that the converter (onnxconverter-common 1.16) can take.
+
+    Nodes have names, constants are weights, and an output that is used within the network, too, as
+    a state is, comes out of a node of its own: else it would be float32 to half-precision nodes.
+    """
     model = onnx.ModelProto()
     model.CopyFrom(core)
     named(model)
     with_constants_as_weights(model)
+    graph = model.graph
+    used = {name for node in graph.node for name in node.input}
+    for output in [value.name for value in graph.output if value.name in used]:
+        within = f"{output}_within"
+        for node in graph.node:
+            for ends in (node.input, node.output):
+                for i, name in enumerate(ends):
+                    ends[i] = within if name == output else name
+        graph.node.append(helper.make_node("Identity", [within], [output], within))
     return model
 
 
