@@ -24,7 +24,7 @@ from export.runtime import Session
 from export.sample import SourceContext
 from export.source_file import SourceFile
 from export.sources.origin import source_path
-from export.tensors import Answers, Tensors
+from export.tensors import Answers, Tensors, stack, unstack
 
 IN_FOLDER = ("onnx/model.onnx", "model.onnx")
 
@@ -52,6 +52,8 @@ class OnnxSource:
         self._session = Session(self._delivered.SerializeToString())
         told, ours = recipe.file.source, [tensor.name for tensor in network_inputs(recipe)]
         self._inputs = self._names(ours, list(self._session.inputs), told.inputs)
+        first = [port.shape[0] for port in self._session.inputs.values() if port.shape]
+        self._one_row = bool(first) and all(size == 1 for size in first)
         outputs = list(self._session.outputs)
         self._outputs = self._names(network_outputs(recipe), outputs, told.outputs)
 
@@ -73,8 +75,13 @@ class OnnxSource:
         return sum(int(np.prod(t.dims)) for t in model.graph.initializer)
 
     def infer(self, inputs: Tensors) -> Answers:
-        """What the delivered file answers."""
-        answers = self._session.run_batch({self._inputs[n]: v for n, v in inputs.items()})
+        """What the delivered file answers; row by row where its batch is frozen at 1."""
+        given = {self._inputs[name]: values for name, values in inputs.items()}
+        count = len(next(iter(given.values())))
+        if count > 1 and self._one_row:
+            answers = stack([self._session.run_batch(one) for one in unstack(given, count)])
+        else:
+            answers = self._session.run_batch(given)
         return {ours: answers[its] for ours, its in self._outputs.items()}
 
     def _names(self, ours: list[str], its: list[str], told: dict[str, str]) -> dict[str, str]:
@@ -95,7 +102,7 @@ class OnnxSource:
     def _compare(self, path: Path) -> None:
         """The repaired file answers exactly as the delivered one, on random values."""
         generator = np.random.default_rng(0)
-        for size in (1, 2):
+        for size in (1,) if self._one_row else (1, 2):
             inputs = {t.name: _random(t, size, generator) for t in network_inputs(self.recipe)}
             try:
                 before = self.infer(inputs)
