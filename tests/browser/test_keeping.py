@@ -58,7 +58,7 @@ def test_leaving_a_model_while_it_is_stored_stores_nothing(page: Page, own_site:
     hold_samples(page.context)
     open_model(page, own_site.url)
     page.goto(f"{own_site.url}/#/")
-    expect(page.get_by_text("Offline once opened")).to_be_visible()
+    expect(page.get_by_text("Offline once opened").first).to_be_visible()
     assert stored(page) == []
     page.context.unroute(SAMPLES)
     open_model(page, own_site.url)
