@@ -50,6 +50,7 @@ def test_the_answer_follows_a_change(table_page: Page) -> None:
 
 def test_what_is_no_number_is_said_at_its_field(table_page: Page) -> None:
     table_page.get_by_role("button", name="Sample 1", exact=True).click()
+    expect(bars(table_page)).to_have_count(2, timeout=SLOW_MS)
     field = table_page.get_by_label(FIRST)
     field.fill("1,5")
     expect(field).to_have_attribute("aria-invalid", "true")
