@@ -30,7 +30,7 @@ def test_a_newer_page_is_offered_and_taken_when_asked_for(
         expect(notice).to_be_visible(timeout=SLOW_MS)
         draw(page, DIGITS["7"])
         expect_best(page, "7")
-        with page.expect_navigation():
+        with page.expect_navigation(timeout=SLOW_MS):
             page.get_by_role("button", name="Use it now").click()
         expect(notice).to_be_hidden()
         open_model(page, site.url)
