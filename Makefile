@@ -12,7 +12,7 @@ MAKEFLAGS += --jobs=2
 PORT ?= 8000
 PYTHON ?= python3
 VENV := .venv/bin
-GALLERY := mobilenet minilm fashion
+GALLERY := mobilenet
 
 WEB_SOURCES := $(shell find web -path web/dist -prune -o -type f -print) package.json
 # What set-up leaves; a step runs again when its file is gone or older than what it is made from.

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Site, Visit
-from tests.browser.visitor import DIGITS, draw, expect_best, open_model
+from tests.browser.visitor import DIGITS, SLOW_MS, draw, expect_best, open_model
 
 
 def ask(page: Page) -> None:
@@ -44,14 +44,14 @@ def test_consent_is_remembered_for_the_model_and_can_be_taken_back(
     expect_best(page, "7")
     ask(page)
     page.get_by_role("button", name="Send it").click()
-    expect(page.get_by_text("The server agrees")).to_be_visible()
+    expect(page.get_by_text("The server agrees")).to_be_visible(timeout=SLOW_MS)
 
     page.reload()
     open_model(page, site.url)
     draw(page, DIGITS["1"])
     expect_best(page, "1")
     ask(page)
-    expect(page.get_by_text("The server agrees")).to_be_visible()
+    expect(page.get_by_text("The server agrees")).to_be_visible(timeout=SLOW_MS)
 
     page.get_by_role("button", name="Take back permission").click()
     ask(page)
@@ -81,7 +81,7 @@ def test_drawing_on_puts_the_second_opinion_away(page: Page, site: Site) -> None
     expect_best(page, "7")
     ask(page)
     page.get_by_role("button", name="Send it").click()
-    expect(page.get_by_text("The server agrees")).to_be_visible()
+    expect(page.get_by_text("The server agrees")).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("button", name="Clear").click()
     draw(page, DIGITS["1"])
     expect_best(page, "1")

@@ -8,7 +8,14 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import running_site, visiting
-from tests.browser.visitor import DIGITS, SLOW_MS, draw, expect_best, open_model
+from tests.browser.visitor import (
+    DIGITS,
+    SLOW_MS,
+    draw,
+    expect_best,
+    open_model,
+    wait_until_offline_works,
+)
 
 
 def test_a_newer_page_is_offered_and_taken_when_asked_for(
@@ -30,7 +37,8 @@ def test_a_newer_page_is_offered_and_taken_when_asked_for(
         expect(notice).to_be_visible(timeout=SLOW_MS)
         draw(page, DIGITS["7"])
         expect_best(page, "7")
-        with page.expect_navigation():
+        wait_until_offline_works(page)  # a worker that still serves a request is not replaced
+        with page.expect_navigation(timeout=SLOW_MS):
             page.get_by_role("button", name="Use it now").click()
         expect(notice).to_be_hidden()
         open_model(page, site.url)
