@@ -150,7 +150,7 @@ def test_a_publication_cut_off_leaves_the_version_before_and_the_next_build_work
     index = (workshop.models / "index.json").read_bytes()
     command = workshop.command()[3:]
     died = subprocess.run(
-        [sys.executable, "-c", DIE, step, method, *command], cwd=ROOT, timeout=120, check=False
+        [sys.executable, "-c", DIE, step, method, *command], cwd=ROOT, timeout=300, check=False
     )
     assert died.returncode == 9
     assert (workshop.models / "index.json").read_bytes() == index
