@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from filelock import FileLock
-
 from export.contract import Contract, Event, IndexEntry, read_contract, read_index, sha256
 from export.errors import Refused
-from export.stages.publish import LOCK, LOCK_TIMEOUT_S, write_entry
+from export.stages.publish import locked, write_entry
 from export.version import index_entry, now
 
 
@@ -19,7 +17,7 @@ def rollback(
 
     Its files are compared with their hashes first. Raises Refused with every reason.
     """
-    with FileLock(models / LOCK, timeout=LOCK_TIMEOUT_S):
+    with locked(models):
         index = read_index(models / "index.json")
         if name not in index.models:
             known = ", ".join(index.models) or "none"
