@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import onnx
+import onnx.numpy_helper
 from onnx import version_converter
 
 from export.errors import SourceError
@@ -82,6 +85,48 @@ def with_free_batch(model: onnx.ModelProto) -> None:
         shape = value.type.tensor_type.shape
         if shape.dim and not shape.dim[0].HasField("dim_value"):
             shape.dim[0].dim_param = "batch"
+
+
+def freed_batch(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    """A copy whose batch is free, of a model whose inputs are fixed at one row; else None.
+
+    Shapes that were written down for one row follow the input. Whether that is all that is fixed
+    only running it tells: the caller compares.
+    """
+    fixed = [value.type.tensor_type.shape.dim for value in model.graph.input]
+    if not fixed or any(not dims or dims[0].dim_value != 1 for dims in fixed):
+        return None
+    free = onnx.ModelProto()
+    free.CopyFrom(model)
+    del free.graph.value_info[:]
+    for value in (*free.graph.input, *free.graph.output):
+        dims = value.type.tensor_type.shape.dim
+        if dims and dims[0].dim_value in (0, 1):
+            dims[0].dim_param = "batch"
+    known = _constants(free.graph)
+    for index, node in enumerate(free.graph.node):
+        if node.op_type != "Reshape" or node.input[1] not in known:
+            continue
+        sizes = [int(size) for size in known[node.input[1]]]
+        if len(sizes) > 1 and sizes[0] == 1 and 0 not in sizes:
+            sizes[0] = 0 if -1 in sizes else -1  # 0: as the input has it
+            node.input[1] = f"free_shape_{index}"
+            free.graph.initializer.append(
+                onnx.numpy_helper.from_array(np.asarray(sizes, np.int64), node.input[1])
+            )
+    return free
+
+
+def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray[Any, Any]]:
+    """Small integer constants by name."""
+    tensors = {t.name: t for t in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.attribute[0].HasField("t"):
+            tensors[node.output[0]] = node.attribute[0].t
+    return {
+        name: onnx.numpy_helper.to_array(tensor).ravel() for name, tensor in tensors.items()
+        if tensor.data_type == onnx.TensorProto.INT64 and int(np.prod(tensor.dims)) <= 8
+    }  # fmt: skip
 
 
 def _inside(path: Path, folder: Path, tensor: str, location: str) -> None:

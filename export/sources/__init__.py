@@ -33,6 +33,8 @@ SOURCES: dict[SourceKind, str] = {
     "torchscript": "export.sources.from_torch",
     "sklearn": "export.sources.from_sklearn",
     "keras": "export.sources.from_keras",
+    "tensorflow": "export.sources.from_tensorflow",
+    "tflite": "export.sources.from_tensorflow",
     "onnx": "export.sources.from_onnx",
 }
 

@@ -17,7 +17,7 @@ from export.workspace import ROOT
 REQUIREMENTS = ROOT / "requirements"
 # A virtual environment cannot be renamed: its scripts hold its path. This file says it is whole.
 COMPLETE = "likewise-complete"
-PACKAGE = "Collecting "
+PACKAGE = ("Collecting ", "Processing ")  # from a registry, from a folder
 Say = Callable[[str], None]
 
 
@@ -43,10 +43,14 @@ def _key(requirements: Path) -> str:
 
 
 def _make(name: str, folder: Path, requirements: Path, say: Say) -> None:
-    packages = sum("==" in line for line in requirements.read_text().splitlines())
+    packages = sum(
+        "==" in line and line[0] != "#" for line in requirements.read_text().splitlines()
+    )
     say(f"{name}: making its own Python environment, once ({packages} packages)")
-    _run(name, [sys.executable, "-m", "venv", str(folder)], say, packages)
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
+    _run(name, [sys.executable, "-m", "venv", "--without-pip", str(folder)], say, packages)
+    # This environment's pip installs into the new one: making another copy of pip takes longest.
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    pip += ["--python", str(folder / "bin" / "python")]
     _run(name, [*pip, "install", "--progress-bar", "off", "-r", str(requirements)], say, packages)
     _run(name, [*pip, "check"], say, packages)
 
@@ -61,7 +65,7 @@ def _run(name: str, command: list[str], say: Say, packages: int) -> None:
             last = line.strip() or last
             if line.startswith(PACKAGE):
                 begun += 1
-                say(f"{name}: package {begun} of {packages}: {line.split()[1]}")
+                say(f"{name}: package {begun} of {packages}: {Path(line.split()[1]).name}")
             elif line.startswith("Installing collected"):
                 say(f"{name}: installing")
     if running.returncode:

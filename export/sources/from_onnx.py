@@ -23,6 +23,7 @@ from export.repair import (
 from export.runtime import Session
 from export.sample import SourceContext
 from export.source_file import SourceFile
+from export.sources.naming import paired
 from export.sources.origin import source_path
 from export.tensors import Answers, Tensors, stack, unstack
 
@@ -51,11 +52,11 @@ class OnnxSource:
         self._delivered = gathered(path)
         self._session = Session(self._delivered.SerializeToString())
         told, ours = recipe.file.source, [tensor.name for tensor in network_inputs(recipe)]
-        self._inputs = self._names(ours, list(self._session.inputs), told.inputs)
+        self._inputs = paired(path.name, ours, list(self._session.inputs), told.inputs)
         first = [port.shape[0] for port in self._session.inputs.values() if port.shape]
         self._one_row = bool(first) and all(size == 1 for size in first)
         outputs = list(self._session.outputs)
-        self._outputs = self._names(network_outputs(recipe), outputs, told.outputs)
+        self._outputs = paired(path.name, network_outputs(recipe), outputs, told.outputs)
 
     def export(self, path: Path) -> int:
         """Write the repaired network under the recipe's names."""
@@ -83,21 +84,6 @@ class OnnxSource:
         else:
             answers = self._session.run_batch(given)
         return {ours: answers[its] for ours, its in self._outputs.items()}
-
-    def _names(self, ours: list[str], its: list[str], told: dict[str, str]) -> dict[str, str]:
-        """Our name: the file's. By the recipe, else by equal names, else the only one there is."""
-        names = {}
-        for name in ours:
-            given = told.get(name, name if name in its else None)
-            if given is None and len(ours) == len(its) == 1:
-                given = its[0]
-            if given not in its:
-                raise RecipeError(
-                    f'{self.path.name} has {", ".join(its)}; say which is "{name}": [source] '
-                    f'inputs or outputs = {{ {name} = "..." }}'
-                )
-            names[name] = given
-        return names
 
     def _compare(self, path: Path) -> None:
         """The repaired file answers exactly as the delivered one, on random values."""

@@ -15,20 +15,19 @@ import warnings
 from typing import Any
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["TF_ENABLE_ONEDNN_OPTS"] = os.environ.get("ODN","0")  # sums in one order on every CPU
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 warnings.simplefilter("ignore")
 
 import numpy as np  # noqa: E402
-import tensorflow as tf  # type: ignore[import-not-found]  # noqa: E402
-import tf2onnx  # type: ignore[import-not-found]  # noqa: E402
+import tensorflow as tf  # noqa: E402
+import tf2onnx  # noqa: E402
 
 OPSET = 18  # the newest that tf2onnx writes
 SIGNATURE = "serving_default"
 
 
 class SavedModel:
-    """Loaded by the way of TensorFlow 1, which every SavedModel knows, with its names of tensors."""
+    """Loaded as TensorFlow 1 does it, which every SavedModel allows, with its tensors' names."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -45,12 +44,14 @@ class SavedModel:
         self.outputs = dict(sorted(signature.outputs.items()))
 
     def about(self) -> dict[str, Any]:
+        """Inputs and outputs, in the order of all arrays."""
         return {
             "inputs": [self._port(*item) for item in self.inputs.items()],
             "outputs": [self._port(*item) for item in self.outputs.items()],
         }
 
     def convert(self, path: str) -> dict[str, Any]:
+        """Write ONNX; tells the graph's names in the order of "about"."""
         try:
             frozen, inputs, outputs = self._frozen_by_2()
         except Exception:  # saved by TensorFlow 1, or with objects that this version lacks
@@ -61,7 +62,7 @@ class SavedModel:
         return told(model, inputs, outputs)
 
     def _frozen_by_2(self) -> tuple[Any, list[str], list[str]]:
-        from tensorflow.python.framework import (  # type: ignore[import-not-found]
+        from tensorflow.python.framework import (
             convert_to_constants as constants,
         )
 
@@ -85,6 +86,7 @@ class SavedModel:
         return frozen, [info.name for info in self.inputs.values()], outputs
 
     def infer(self, given: list[Any]) -> list[Any]:
+        """Answers to one batch."""
         feeds = {
             info.name: values for info, values in zip(self.inputs.values(), given, strict=True)
         }
@@ -115,12 +117,14 @@ class TFLite:
             self.outputs = {d["name"]: d for d in self.interpreter.get_output_details()}
 
     def about(self) -> dict[str, Any]:
+        """Inputs and outputs, in the order of all arrays."""
         return {
             "inputs": [self._port(*item) for item in self.inputs.items()],
             "outputs": [self._port(*item) for item in self.outputs.items()],
         }
 
     def convert(self, path: str) -> dict[str, Any]:
+        """Write ONNX; tells the graph's names in the order of "about"."""
         model, _ = tf2onnx.convert.from_tflite(self.path, opset=OPSET, output_path=path)
         names = {d["index"]: d["name"] for d in self.interpreter.get_tensor_details()}
         return told(
@@ -129,6 +133,7 @@ class TFLite:
         )  # fmt: skip
 
     def infer(self, given: list[Any]) -> list[Any]:
+        """Answers to one batch."""
         free = all(int(d["shape_signature"][0]) == -1 for d in self.inputs.values())
         rows = len(given[0])
         if free or rows == 1:
