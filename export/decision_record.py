@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from typing import get_args
 
 from export.contract import Backend, Contract, Event, Provenance, VariantName
-from export.evidence import Evidence, Measurement, What
+from export.evidence import Evidence, What
 from export.evidence_words import (
     WHAT,
     WHERE,
     code,
-    interval,
-    measured,
+    limits,
+    place,
     plain,
+    room,
     told,
+    told_sure,
     told_worst,
-    worst,
 )
 from export.stages.gate import AT_LEAST, BACKENDS, PAGE_DECODES
 from export.stages.results import FILE_NAMES, Verified
@@ -120,42 +121,20 @@ def _amounts(evidence: Evidence) -> Iterator[str]:
 def _value(evidence: Evidence, what: What, variant: VariantName) -> str:
     if what == "time_vs_fp32":
         return told_worst(evidence, what, variant, TIMED)
-    item = worst(measured(evidence, what, variant))
-    if item is None:
-        return ""
-    sure = interval(item)
-    return told(what, item.value) + (f" ({sure})" if sure else "")
+    return told_sure(evidence, what, variant)
 
 
 def _limits(evidence: Evidence) -> Iterator[str]:
-    """A row for each limit: the worst value, over all places that are held to it."""
-    groups: dict[tuple[What, VariantName | None, float], list[Measurement]] = {}
-    for item in evidence.measurements:
-        if item.limit is not None:
-            groups.setdefault((item.what, item.variant, item.limit), []).append(item)
-    if not groups:
+    found = limits(evidence)
+    if not found:
         yield "The recipe sets none."
         return
     yield _row("what", "variant", "limit", "worst value", "where", "room")
     yield _row("---", "---", "---:", "---:", "---", "---:")
-    for (what, variant, limit), items in groups.items():
-        if least := worst(items):
-            on = "" if least.data == "files" else f", {least.count:,} {least.data}"
-            yield _row(
-                WHAT[what], variant or "all", f"{least.rule} {told(what, limit)}",
-                told(what, least.value), WHERE[least.where] + on, room(least),
-            )  # fmt: skip
-
-
-def room(item: Measurement) -> str:
-    """How far a value is from its limit: points above it, or how much of it is used."""
-    if item.limit is None:
-        return ""
-    if item.what in AT_LEAST:
-        return f"{(item.value - item.limit) * 100:.2f} points"
-    if item.what == "accuracy_loss_points":
-        return f"{item.limit - item.value:.2f} points"
-    return "none needed" if item.limit == 0 else f"{100 * item.value / item.limit:.0f} % used"
+    for item in found:
+        limit = f"{item.rule} {told(item.what, item.limit or 0)}"
+        value = told(item.what, item.value)
+        yield _row(WHAT[item.what], item.variant or "all", limit, value, place(item), room(item))
 
 
 def _not_offered(verified: Verified) -> Iterator[str]:

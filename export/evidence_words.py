@@ -96,7 +96,8 @@ def duration(ms: float) -> str:
     """A duration: "4.1 ms", "312 ms", "1.25 s"."""
     if ms >= 1000:
         return f"{ms / 1000:.{1 if ms >= 10_000 else 2}f} s"
-    return f"{ms:.{1 if ms < 10 else 0}f} ms"
+    digits = 0 if ms >= 10 else 1 if ms >= 0.1 or ms == 0 else 2
+    return f"{ms:.{digits}f} ms"
 
 
 def size(count: float) -> str:
@@ -130,6 +131,41 @@ def measured(
     ]  # fmt: skip
     labelled = [item for item in mine if item.data == "labelled data"]
     return labelled or mine
+
+
+def limits(evidence: Evidence) -> list[Measurement]:
+    """Of each limit the worst value, over all places that are held to it."""
+    groups: dict[tuple[What, VariantName | None, float], list[Measurement]] = {}
+    for item in evidence.measurements:
+        if item.limit is not None:
+            groups.setdefault((item.what, item.variant, item.limit), []).append(item)
+    return [least for items in groups.values() if (least := worst(items))]
+
+
+def room(item: Measurement) -> str:
+    """How far a value is from its limit: points above it, or how much of it is used."""
+    if item.limit is None:
+        return ""
+    if item.what in AT_LEAST:
+        return f"{(item.value - item.limit) * 100:.2f} points"
+    if item.what == "accuracy_loss_points":
+        return f"{item.limit - item.value:.2f} points"
+    return "none needed" if item.limit == 0 else f"{100 * item.value / item.limit:.0f} % used"
+
+
+def place(item: Measurement) -> str:
+    """Where and on how much it was measured."""
+    where = WHERE[item.where]
+    return where if item.data == "files" else f"{where}, {item.count:,} {item.data}"
+
+
+def told_sure(evidence: Evidence, what: What, variant: VariantName) -> str:
+    """The value to judge by with its interval, in words; empty where nothing was measured."""
+    item = worst(measured(evidence, what, variant))
+    if item is None:
+        return ""
+    sure = interval(item)
+    return told(what, item.value) + (f" ({sure})" if sure else "")
 
 
 def told_worst(

@@ -11,12 +11,12 @@ from export.evidence_words import (
     WHAT,
     WHERE,
     code,
-    interval,
     measured,
     one_line,
     percent,
     plain,
     told,
+    told_sure,
     told_worst,
     worst,
 )
@@ -195,7 +195,7 @@ def _variants(recipe: Recipe, evidence: Evidence) -> Iterator[str]:
     yield _row("variant", "file", "size", *names, "time in the browser")
     yield _row("---", "---", "---:", *("---:" for _ in whats), "---:")
     for variant in recipe.file.variants.offer:
-        values = [_value(evidence, what, variant) for what in whats]
+        values = [told_sure(evidence, what, variant) for what in whats]
         size = told_worst(evidence, "size_mb", variant)
         yield _row(
             variant, code(FILE_NAMES[variant]), size, *values,
@@ -203,14 +203,6 @@ def _variants(recipe: Recipe, evidence: Evidence) -> Iterator[str]:
         )  # fmt: skip
     yield ""
     yield "Each value is the worst of all places, with its 95 % interval; times are against fp32."
-
-
-def _value(evidence: Evidence, what: What, variant: VariantName) -> str:
-    item = worst(measured(evidence, what, variant))
-    if item is None:
-        return ""
-    sure = interval(item)
-    return told(what, item.value) + (f" ({sure})" if sure else "")
 
 
 def _evidence(recipe: Recipe, evidence: Evidence) -> Iterator[str]:

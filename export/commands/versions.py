@@ -12,8 +12,9 @@ from rich.table import Table
 
 from export.cli import PIPED_WIDTH, json_option, models_option
 from export.console import error_json
-from export.contract import Event, Index, IndexEntry, read_contract, read_index
-from export.errors import ContractError, LikewiseError, SetupError
+from export.contract import Event, Index, IndexEntry, read_contract
+from export.errors import ContractError, LikewiseError
+from export.listed import listed_index, listed_model
 
 WRAPPED = {"versions", "variants", "best", "by", "why"}
 ACTIONS = {"publish": "published", "rollback": "rolled back to"}
@@ -26,37 +27,26 @@ ACTIONS = {"publish": "published", "rollback": "rolled back to"}
 def versions(name: str | None, models: Path, as_json: bool) -> None:
     """List the published models; of model NAME every version, and the record of changes."""
     try:
-        index = _index(models, name)
+        shown = listed_model(models, name) if name else listed_index(models)
     except LikewiseError as error:
         if not as_json:
             raise
         click.echo(error_json(error))
         sys.exit(1)
     if as_json:
-        shown = index.models[name] if name else index
         click.echo(shown.model_dump_json(indent=1))
         return
     console = Console()
     if not console.is_terminal:
         console.width = PIPED_WIDTH
-    if name:
-        entry = index.models[name]
-        console.print(f"[bold]{name}[/]  {escape(entry.title)}", highlight=False)
-        console.print(_versions(models, name, entry), "", _history(entry), sep="\n")
-    elif index.models:
-        console.print(_models(index))
+    if isinstance(shown, IndexEntry):
+        console.print(f"[bold]{name}[/]  {escape(shown.title)}", highlight=False)
+        tables = _versions(models / str(name), shown), _history(shown)
+        console.print(tables[0], "", tables[1], sep="\n")
+    elif shown.models:
+        console.print(_models(shown))
     else:
         console.print("Nothing is published yet; `likewise build NAME` publishes.")
-
-
-def _index(models: Path, name: str | None) -> Index:
-    if not models.is_dir():
-        raise SetupError(f"{models}: there is no such folder; give one with --models")
-    index = read_index(models / "index.json")
-    if name and name not in index.models:
-        known = ", ".join(index.models) or "none"
-        raise SetupError(f"{name}: nothing of that name is published; published: {known}")
-    return index
 
 
 def _models(index: Index) -> Table:
@@ -68,11 +58,11 @@ def _models(index: Index) -> Table:
     return table
 
 
-def _versions(models: Path, name: str, entry: IndexEntry) -> Table:
+def _versions(home: Path, entry: IndexEntry) -> Table:
     table = _table("version", "", "built", "variants", "best")
     for version in reversed(entry.versions):
         mark = "current" if version == entry.version else ""
-        table.add_row(str(version), mark, *_about(models / name / str(version)))
+        table.add_row(str(version), mark, *_about(home / str(version)))
     return table
 
 

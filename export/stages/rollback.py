@@ -31,9 +31,6 @@ def rollback(
             raise Refused([f"{name}/{chosen} is the current version already"])
         folder = models / name / str(chosen)
         contract = whole(folder)
-        if (contract.name, contract.version) != (name, chosen):
-            said = f"{contract.name}/{contract.version}"
-            raise Refused([f"{name}/{chosen}: its contract says that it is {said}"])
         event = Event(action="rollback", version=chosen, at=now(), by=by, why=why)
         changed = index_entry(models, folder, contract, entry.versions, [*entry.history, event])
         write_entry(models, name, changed)
@@ -43,8 +40,8 @@ def rollback(
 def whole(folder: Path) -> Contract:
     """The contract of a version whose every file is what it promises; Refused names the others."""
     contract = read_contract(folder / "contract.json")
-    label = f"{contract.name}/{contract.version}"
-    reasons = []
+    label, said = f"{folder.parent.name}/{folder.name}", f"{contract.name}/{contract.version}"
+    reasons = [] if said == label else [f"{label}: its contract says that it is {said}"]
     for ref in contract.files():
         path = folder / ref.file
         if not path.is_file():

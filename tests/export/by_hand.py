@@ -31,7 +31,7 @@ from export.tensors import Tensors
 NAME = "shapes"
 LABELS = ("circle", "square", "triangle")
 LABELLED = 400
-ERRORS: dict[VariantName, float] = {"fp32": 1e-7, "fp16": 4e-4, "q8": 2e-2}
+ERRORS: dict[VariantName, float] = {"fp32": 1e-7, "fp16": 4e-4, "q8": 4e-2}
 SPEEDS: dict[VariantName, float] = {"fp32": 1.0, "fp16": 1.6, "q8": 0.55}
 WEIGHTS: dict[VariantName, int] = {"fp32": 4000, "fp16": 2000, "q8": 1000}
 PLACES = {
@@ -148,7 +148,10 @@ def _measured(seed: int, paths: dict[VariantName, Path]) -> tuple[Evidence, Deta
             taken = slice(0, 4) if few else slice(None)
             measured += _timed(name, where, pace)
             measured += _compared(name, where, judge[taken], got[taken], labels[taken], few)
-            details.append(_detail(name, where, judge[taken], got[taken], labels[taken], few))
+            golden = slice(0, 4 if few else len(_examples()))
+            details.append(_detail(name, where, judge[golden], got[golden], None))
+            if not few:
+                details.append(_detail(name, where, judge, got, labels))
     evidence = Evidence(
         schema_version=2, name=NAME, judge="PyTorch 2.13.0",
         environment={PAGE_DECODES: "drawing", "chromium": "156.0"}, measurements=measured,
@@ -200,14 +203,16 @@ def _compared(
 
 
 def _detail(
-    name: VariantName, where: Any, judge: Floats, got: Floats, labels: npt.NDArray[np.int64],
-    few: bool,
+    name: VariantName, where: Any, judge: Floats, got: Floats,
+    labels: npt.NDArray[np.int64] | None,
 ) -> Detail:  # fmt: skip
-    ids = [*(s.id for s in _examples().samples), *(f"shape-{i:04}" for i in range(LABELLED))]
+    """Of labelled data; without labels, of golden examples."""
+    golden = labels is None
+    ids = [s.id for s in _examples().samples] if golden else [f"s-{i}" for i in range(LABELLED)]
     return detail(
-        name, where, "golden examples" if few else "labelled data", ids[: len(judge)],
+        name, where, "golden examples" if golden else "labelled data", ids[: len(judge)],
         np.abs(judge - got).max(axis=1), lambda i: (_words(judge[i]), _words(got[i])),
-        probabilities=None if few else got, labels=None if few else labels,
+        probabilities=None if golden else got, labels=labels,
     )  # fmt: skip
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from export.contract import Event, VariantName
-from export.decision_record import Before, decision_record, room
+from export.decision_record import Before, decision_record
+from export.evidence_words import room
 from export.stages.publish import publish
 from export.stages.results import Verified
 from tests.export import by_hand
