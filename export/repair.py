@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx.numpy_helper
+import onnx.shape_inference
 from onnx import version_converter
 
 from export.errors import SourceError
@@ -57,6 +58,8 @@ def with_shipped_opset(model: onnx.ModelProto) -> onnx.ModelProto:
 
     The converter changes operators' forms; the source compares values before and after.
     """
+    # Before the conversion: an IR below 4 has no weights that are not listed as inputs.
+    model.ir_version = min(max(model.ir_version, 8), IR)
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), OPSET)
     if not OLDEST_OPSET <= opset <= OPSET:
         try:
@@ -66,8 +69,20 @@ def with_shipped_opset(model: onnx.ModelProto) -> onnx.ModelProto:
                 f"opset {opset} cannot be brought to {OPSET}: {str(error).splitlines()[0]}; "
                 f"export the model anew with opset {OPSET}"
             ) from error
-    model.ir_version = min(max(model.ir_version, 8), IR)
+        model.ir_version = min(max(model.ir_version, 8), IR)
     return model
+
+
+def with_output_shapes(model: onnx.ModelProto) -> None:
+    """Outputs that do not tell their shape get the one that follows from the operators."""
+    if all(value.type.tensor_type.HasField("shape") for value in model.graph.output):
+        return
+    inferred = {
+        value.name: value for value in onnx.shape_inference.infer_shapes(model).graph.output
+    }
+    for value in model.graph.output:
+        if not value.type.tensor_type.HasField("shape"):
+            value.CopyFrom(inferred[value.name])
 
 
 def renamed(model: onnx.ModelProto, names: Mapping[str, str]) -> None:

@@ -8,14 +8,13 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
-from export.contract import Tensor
 from export.errors import RecipeError, SourceError
 from export.network import network_inputs, network_outputs
 from export.recipe import Recipe
 from export.repair import (
     gathered,
     renamed,
-    with_free_batch,
+    with_output_shapes,
     with_shipped_opset,
     without_double_initialisers,
     without_weights_as_inputs,
@@ -23,6 +22,7 @@ from export.repair import (
 from export.runtime import Session
 from export.sample import SourceContext
 from export.source_file import SourceFile
+from export.sources.free_batch import random_values, save_with_free_batch
 from export.sources.naming import paired
 from export.sources.origin import source_path
 from export.tensors import Answers, Tensors, stack, unstack
@@ -70,8 +70,8 @@ class OnnxSource:
         del model.graph.output[:]
         model.graph.output.extend(kept)
         renamed(model, {its: ours for ours, its in (self._inputs | self._outputs).items()})
-        with_free_batch(model)
-        onnx.save(model, path)
+        with_output_shapes(model)
+        save_with_free_batch(model, path, network_inputs(self.recipe), self.infer)
         self._compare(path)
         return sum(int(np.prod(t.dims)) for t in model.graph.initializer)
 
@@ -89,7 +89,9 @@ class OnnxSource:
         """The repaired file answers exactly as the delivered one, on random values."""
         generator = np.random.default_rng(0)
         for size in (1,) if self._one_row else (1, 2):
-            inputs = {t.name: _random(t, size, generator) for t in network_inputs(self.recipe)}
+            inputs = {
+                t.name: random_values(t, size, generator) for t in network_inputs(self.recipe)
+            }
             try:
                 before = self.infer(inputs)
             except Exception:  # noqa: S112  random ids may be outside a vocabulary, batch 2 refused
@@ -103,17 +105,3 @@ class OnnxSource:
                         f"{self.path.name}: bringing it to the shipped opset changes {name}; "
                         "export the model anew with opset 20"
                     )
-
-
-def _random(tensor: Tensor, batch: int, generator: np.random.Generator) -> np.ndarray:
-    shape = [
-        size if isinstance(size, int) else batch if axis == 0 else 16
-        for axis, size in enumerate(tensor.shape or [batch])
-    ]
-    if tensor.dtype == "float32":
-        return generator.normal(size=shape).astype(np.float32)
-    if tensor.dtype == "string":
-        values = np.empty(shape, np.object_)
-        values[...] = "a"
-        return values
-    return generator.integers(0, 2, shape).astype(tensor.dtype)

@@ -16,11 +16,11 @@ from export.contract import Tensor
 from export.errors import RecipeError, SourceError
 from export.network import network_inputs, network_outputs
 from export.recipe import Recipe
-from export.repair import freed_batch, renamed, with_free_batch, with_shipped_opset
-from export.runtime import Session
+from export.repair import renamed, with_shipped_opset
 from export.sample import SourceContext
 from export.source_file import SourceFile
 from export.sources.environment import python_of
+from export.sources.free_batch import save_with_free_batch
 from export.sources.naming import paired
 from export.sources.origin import source_path
 from export.sources.worker import Worker
@@ -29,8 +29,6 @@ from export.tensors import Answers, Tensors
 ENVIRONMENT = "tensorflow"
 SCRIPT = Path(__file__).with_name("tensorflow_worker.py")
 FRAMEWORKS = {"tensorflow": "TensorFlow", "tflite": "TensorFlow Lite"}
-QUANTISED = ("int8", "uint8")
-SAME = 1e-3  # a batch that is not free is off by much more; the recipe's limits judge the rest
 
 
 @dataclass(frozen=True)
@@ -115,11 +113,7 @@ class TensorFlowSource:
         except SourceError as error:
             raise SourceError(f"{self.path.name}: tf2onnx cannot convert it: {error}") from error
         self._name(model, names)
-        with_free_batch(model)
-        free = freed_batch(model)
-        onnx.save(free or model, path)
-        if free is not None and not self._holds(path):
-            onnx.save(model, path)  # the check names the batch that is frozen
+        save_with_free_batch(model, path, list(self._wanted.values()), self.infer)
         return sum(int(np.prod(tensor.dims)) for tensor in model.graph.initializer)
 
     def infer(self, inputs: Tensors) -> Answers:
@@ -148,22 +142,6 @@ class TensorFlowSource:
         del model.graph.output[:]
         for value, (name, its) in zip(outputs, self._outputs.items(), strict=True):
             _add_output(model.graph, name, value, ports[its])
-
-    def _holds(self, path: Path) -> bool:
-        """Three different rows at once get what TensorFlow says to each."""
-        generator = np.random.default_rng(0)
-        rows = {
-            tensor.name: generator.random([3, *_sizes(tensor)]).astype(tensor.dtype)
-            for tensor in self._wanted.values()
-        }
-        try:
-            ours = Session(path).run_batch(rows)
-        except Exception:  # whatever a frozen batch makes of three rows
-            return False
-        return all(
-            ours[name].shape == values.shape and np.allclose(ours[name], values, SAME, SAME)
-            for name, values in self.infer(rows).items()
-        )
 
 
 def _add_input(graph: onnx.GraphProto, wanted: Tensor, port: Port) -> None:
@@ -232,7 +210,3 @@ def _shaped(values: np.ndarray[Any, Any], port: Port) -> np.ndarray[Any, Any]:
     if port.scale and values.dtype == np.float32:
         return values  # the worker quantises
     return values.astype(port.dtype)
-
-
-def _sizes(tensor: Tensor) -> list[int]:
-    return [size if isinstance(size, int) else 8 for size in (tensor.shape or [])[1:]]

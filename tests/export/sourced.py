@@ -85,7 +85,8 @@ def exported(source: Source, folder: Path) -> Path:
     model = onnx.load(path)
     strip(model)
     onnx.save(model, path)
-    assert check_file(path) == []
+    wrong = check_file(path)
+    assert not wrong, wrong
     return path
 
 
