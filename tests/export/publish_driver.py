@@ -28,9 +28,9 @@ from tests.export import by_hand
 WRITING = {
     "open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "shutil.rmtree",
 }  # fmt: skip
-SIZES = (0, 1, 500, 10_000, 30_000)
+SIZES = (0, 1, 500, 10_000, 60_000)
 """The last is beyond every file of a version, and below index.json: its `why` is that long."""
-LONG = "because " * 6_000
+LONG = "because " * 12_000
 DISK_KB, STEP_KB = 1024, 16
 
 

@@ -86,6 +86,8 @@ def test_a_file_cut_short_is_never_current(tmp_path: Path, way: str, ended: int)
     cases = driven(way, tmp_path / "cases")
     assert [case["status"] for case in cases] == [ended] * len(SIZES)
     base = state(tmp_path / "cases/base")
+    *_, largest, index = sorted(map(len, base.values()))
+    assert largest < SIZES[-1] < index == len(base["index.json"])  # so that it is cut as well
     for case in cases:
         models = Path(case["models"])
         if way == "no-room":  # it could tidy up behind itself
