@@ -23,6 +23,8 @@ from export.sample import Sample, SourceContext
 
 RATE, STEP, BEFORE = 16_000, 512, 64
 WINDOW, HOP, BANDS = 256, 128, 129
+# Three bands of nothing: of 129 channels ONNX Runtime 1.30's convolution is wrong on WebGPU.
+ALL_BANDS = 132
 WIDE = 128
 WEIGHTS = "silero_vad/data/silero_vad.jit"
 
@@ -52,8 +54,8 @@ class Detector(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.register_buffer("waves", torch.empty(2 * BANDS, 1, WINDOW))
-        sizes = ((BANDS, 128, 1), (128, 64, 2), (64, 64, 2), (64, WIDE, 1))
+        self.register_buffer("waves", torch.empty(2 * ALL_BANDS, 1, WINDOW))
+        sizes = ((ALL_BANDS, 128, 1), (128, 64, 2), (64, 64, 2), (64, WIDE, 1))
         self.encoder = nn.ModuleList(
             nn.Conv1d(inputs, outputs, 3, stride, 1) for inputs, outputs, stride in sizes
         )
@@ -73,7 +75,7 @@ class Detector(nn.Module):
         return scores, state, samples[:, -BEFORE:]
 
     def spectrum(self, heard: torch.Tensor) -> torch.Tensor:
-        """Magnitudes [batch, 129, 4] of a short-time Fourier transform."""
+        """Magnitudes [batch, 132, 4] of a short-time Fourier transform."""
         filled = F.pad(heard, (0, BEFORE), "reflect").unsqueeze(1)
         real, imaginary = F.conv1d(filled, self.get_buffer("waves"), stride=HOP).chunk(2, 1)
         return (real**2 + imaginary**2).sqrt()
@@ -103,8 +105,13 @@ def model(context: SourceContext) -> nn.Module:
             f"memory.{kind}": f"decoder.rnn.{kind}_hh",
             f"decoder.{kind}": f"decoder.decoder.2.{kind}",
         }
+    weights = {ours: stored[f"_model.{its}"] for ours, its in names.items()}
+    waves = weights["waves"].unflatten(0, (2, BANDS))
+    weights["waves"] = F.pad(waves, (0, 0, 0, 0, 0, ALL_BANDS - BANDS)).flatten(0, 1)
+    first = weights["encoder.0.weight"]
+    weights["encoder.0.weight"] = F.pad(first, (0, 0, 0, ALL_BANDS - BANDS))
     net = Detector()
-    net.load_state_dict({ours: stored[f"_model.{its}"] for ours, its in names.items()})
+    net.load_state_dict(weights)
     return net.eval()
 
 
