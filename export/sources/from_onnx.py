@@ -14,6 +14,7 @@ from export.recipe import Recipe
 from export.repair import (
     gathered,
     renamed,
+    with_free_batch,
     with_output_shapes,
     with_shipped_opset,
     without_double_initialisers,
@@ -22,7 +23,7 @@ from export.repair import (
 from export.runtime import Session
 from export.sample import SourceContext
 from export.source_file import SourceFile
-from export.sources.free_batch import random_values, save_with_free_batch
+from export.sources.free_batch import random_values
 from export.sources.naming import paired
 from export.sources.origin import source_path
 from export.tensors import Answers, Tensors, stack, unstack
@@ -71,7 +72,8 @@ class OnnxSource:
         model.graph.output.extend(kept)
         renamed(model, {its: ours for ours, its in (self._inputs | self._outputs).items()})
         with_output_shapes(model)
-        save_with_free_batch(model, path, network_inputs(self.recipe), self.infer)
+        with_free_batch(model)
+        onnx.save(model, path)
         self._compare(path)
         return sum(int(np.prod(t.dims)) for t in model.graph.initializer)
 

@@ -11,9 +11,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from export.errors import RecipeError, SourceError
+from export.network import network_inputs
 from export.recipe import Recipe
 from export.repair import without_double_initialisers
 from export.runtime import Session
+from export.sources import Source
+from export.sources.free_batch import save_with_free_batch
 from export.workspace import ROOT
 from tests.export.sourced import differences, exported, feeds, loaded, tensors, write
 
@@ -142,26 +145,32 @@ def test_an_output_that_is_not_there_is_told_with_those_that_are(tmp_path: Path)
         loaded(recipe)
 
 
+def freed(tmp_path: Path, *middle: onnx.NodeProto) -> tuple[Recipe, Source, Path]:
+    """A file for one row, as a source that frees batches saves it."""
+    recipe = of(tmp_path, dense(1, *middle), vector(6, "out"))
+    source, path = loaded(recipe), tmp_path / "freed.onnx"
+    model = onnx.load(exported(source, tmp_path))
+    assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 1
+    save_with_free_batch(model, path, network_inputs(recipe), source.infer)
+    return recipe, source, path
+
+
 def test_a_batch_fixed_at_one_is_freed_where_every_row_then_answers_as_alone(
     tmp_path: Path,
 ) -> None:
-    reshape = helper.make_node("Reshape", ["h", "one row"], ["out"])
-    recipe = of(tmp_path, dense(1, reshape), vector(6, "out"))
-    source = loaded(recipe)
-    path = exported(source, tmp_path)
+    recipe, source, path = freed(tmp_path, helper.make_node("Reshape", ["h", "one row"], ["out"]))
     for batch in (1, 3):
         given = feeds(recipe, batch)
         assert differences(source, path, given)["out"] < 1e-6
         assert source.infer(given)["out"].shape == (batch, 2, 2)
 
 
-def test_a_batch_that_rows_share_stays_frozen(tmp_path: Path) -> None:
+def test_a_batch_whose_rows_depend_on_each_other_stays_fixed(tmp_path: Path) -> None:
     mixed = [
         helper.make_node("ReduceMean", ["h"], ["m"], axes=[0], keepdims=1),
         helper.make_node("Sub", ["h", "m"], ["out"]),
     ]
-    recipe = of(tmp_path, dense(1, *mixed), vector(6, "out"))
-    path = exported(loaded(recipe), tmp_path)
+    _, _, path = freed(tmp_path, *mixed)
     assert onnx.load(path).graph.input[0].type.tensor_type.shape.dim[0].dim_value == 1
 
 
