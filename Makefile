@@ -36,6 +36,7 @@ check: $(TEST_MADE) $(WEB_MADE)
 	$(VENV)/ruff format --check
 	$(VENV)/ruff check
 	$(VENV)/mypy
+	@for source in models/*-*/source.py; do $(VENV)/mypy $$source || exit 1; done
 	npm run check
 
 gallery: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)

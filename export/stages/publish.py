@@ -24,7 +24,9 @@ from export.contract import (
     read_index,
     to_json,
 )
+from export.decision_record import Before, decision_record
 from export.errors import Refused, SetupError
+from export.evidence import Evidence
 from export.model_card import model_card
 from export.stages.results import Verified
 from export.tensors import Tensors
@@ -74,12 +76,13 @@ def publish(
         version = _next_version(models, name)
         incoming = home / f"{INCOMING}{version}"
         incoming.mkdir(parents=True)
+        event = Event(action="publish", version=version, at=now(), by=by, why=why)
+        record = decision_record(verified, provenance, event, _before(models, name))
         try:
-            contract = _write(incoming, version, verified, tensors, provenance)
+            contract = _write(incoming, version, verified, tensors, provenance, record)
             refuse_private(incoming)
             (home / JOURNAL).write_text(str(version))
             incoming.rename(home / str(version))
-            event = Event(action="publish", version=version, at=now(), by=by, why=why)
             _switch(models, home / str(version), contract, event)
         finally:
             clear_unfinished(models, name)
@@ -130,12 +133,21 @@ def _next_version(models: Path, name: str) -> int:
     return max([0, *folders, *(entry.versions if entry else [])]) + 1
 
 
+def _before(models: Path, name: str) -> Before | None:
+    contract = published(models, name)
+    if contract is None:
+        return None
+    path = models / name / str(contract.version) / "evidence.json"
+    return Before(contract, Evidence.model_validate_json(path.read_bytes()))
+
+
 def _write(
     folder: Path,
     version: int,
     verified: Verified,
     tensors: Sequence[Tensors],
     provenance: Provenance,
+    record: str,
 ) -> Contract:
     measured = verified.measured
     quantised, exported = measured.quantised, measured.quantised.exported
@@ -146,6 +158,7 @@ def _write(
     documents = {
         "evidence.json": to_json(measured.evidence),
         "details.json": to_json(measured.details),
+        "decision.md": record.encode(),
         "README.md": model_card(quantised.recipe, version, measured.evidence, provenance).encode(),
     }
     for name, data in documents.items():

@@ -59,7 +59,7 @@ def test_a_name_that_cannot_be_a_folder_and_an_address_is_refused(name: str) -> 
 
 
 def test_an_unknown_name_lists_what_there_is() -> None:
-    with pytest.raises(RecipeError, match="known models: .*breast-cancer, .*digits, "):
+    with pytest.raises(RecipeError, match=r"known models: .*breast-cancer, .*digits, "):
         read_recipe(ROOT / "models", "digit")
 
 
