@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 
+from export.inspection.file_check import file_reasons
 from export.network import network_inputs
 from export.recipe import Recipe, read_recipe
 from export.runtime import Session
 from export.sample import SourceContext
 from export.source_file import SourceFile
 from export.sources import Source, load_source
-from export.stages.check import check_file
 from export.stages.export import strip
 from export.tensors import Answers, Tensors
 
@@ -85,7 +85,7 @@ def exported(source: Source, folder: Path) -> Path:
     model = onnx.load(path)
     strip(model)
     onnx.save(model, path)
-    wrong = check_file(path)
+    wrong = file_reasons(path)
     assert not wrong, wrong
     return path
 
