@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,21 +15,6 @@ from export.errors import SourceError
 
 OPSET, IR = 20, 10
 OLDEST_OPSET = 13  # below it ONNX Runtime's quantisers and the joined nodes do not fit
-
-
-def gathered(path: Path) -> onnx.ModelProto:
-    """The model with all its weights in it. SourceError for weights outside its folder."""
-    model = onnx.load(path, load_external_data=False)
-    folder = path.parent.resolve()
-    for tensor in model.graph.initializer:
-        for entry in tensor.external_data:
-            if entry.key == "location":
-                _inside(path, folder, tensor.name, entry.value)
-    try:
-        onnx.load_external_data_for_model(model, str(folder))
-    except Exception as error:  # onnx raises several unrelated types
-        raise SourceError(f"{path.name}: {str(error).splitlines()[0]}") from error
-    return model
 
 
 def without_weights_as_inputs(model: onnx.ModelProto) -> None:
@@ -142,12 +126,3 @@ def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray[Any, Any]]:
         name: onnx.numpy_helper.to_array(tensor).ravel() for name, tensor in tensors.items()
         if tensor.data_type == onnx.TensorProto.INT64 and int(np.prod(tensor.dims)) <= 8
     }  # fmt: skip
-
-
-def _inside(path: Path, folder: Path, tensor: str, location: str) -> None:
-    target = (folder / location).resolve()
-    if Path(location).is_absolute() or not target.is_relative_to(folder):
-        raise SourceError(
-            f"{path.name}: the weight {tensor} lies outside the model's folder ({location}); "
-            "nothing of it is read"
-        )

@@ -9,10 +9,11 @@ import onnx
 import onnxruntime as ort
 
 from export.errors import RecipeError, SourceError
+from export.inspection.examine import refuse_hostile
+from export.inspection.external import take_in
 from export.network import network_inputs, network_outputs
 from export.recipe import Recipe
 from export.repair import (
-    gathered,
     renamed,
     with_free_batch,
     with_output_shapes,
@@ -41,6 +42,7 @@ def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> Onn
         if not found:
             raise SourceError(f"{path}: no {' or '.join(IN_FOLDER)} in it")
         path = found[0]
+    refuse_hostile(path)
     return OnnxSource(recipe, path)
 
 
@@ -50,7 +52,8 @@ class OnnxSource:
     def __init__(self, recipe: Recipe, path: Path) -> None:
         self.recipe, self.path = recipe, path
         self.judge = f"the delivered ONNX file in ONNX Runtime {ort.__version__}"
-        self._delivered = gathered(path)
+        self._delivered = onnx.load(path, load_external_data=False)
+        take_in(self._delivered, path.parent)
         self._session = Session(self._delivered.SerializeToString())
         told, ours = recipe.file.source, [tensor.name for tensor in network_inputs(recipe)]
         self._inputs = paired(path.name, ours, list(self._session.inputs), told.inputs)
