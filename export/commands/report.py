@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
 
 from export.cli import json_option, models_option
-from export.console import error_json
-from export.errors import LikewiseError, SetupError
+from export.console import json_errors
+from export.errors import SetupError
 
 
 @click.command()
@@ -36,13 +35,8 @@ def report(
     \b
     Exit code: 0 written, 1 refused or failed.
     """
-    try:
+    with json_errors(as_json):
         file = write_report(models, name, version, out)
-    except LikewiseError as error:
-        if not as_json:
-            raise
-        click.echo(error_json(error))
-        sys.exit(1)
     if as_json:
         click.echo(json.dumps({"file": str(file), "size_bytes": file.stat().st_size}, indent=1))
     else:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from export.cli import by_option, json_option, models_option, why_option
-from export.console import error_json
-from export.errors import LikewiseError
+from export.console import json_errors
 
 
 @click.command()
@@ -32,13 +30,8 @@ def rollback(
     """
     from export.stages.rollback import rollback as roll_back
 
-    try:
+    with json_errors(as_json):
         event = roll_back(models, name, version, by=by, why=why)
-    except LikewiseError as error:
-        if not as_json:
-            raise
-        click.echo(error_json(error))
-        sys.exit(1)
     if as_json:
         click.echo(event.model_dump_json(indent=1))
     else:

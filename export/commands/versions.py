@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -11,9 +10,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from export.cli import PIPED_WIDTH, json_option, models_option
-from export.console import error_json
+from export.console import json_errors
 from export.contract import Event, Index, IndexEntry, read_contract
-from export.errors import ContractError, LikewiseError
+from export.errors import ContractError
 from export.listed import listed_index, listed_model
 
 WRAPPED = {"versions", "variants", "best", "by", "why"}
@@ -26,13 +25,8 @@ ACTIONS = {"publish": "published", "rollback": "rolled back to"}
 @json_option
 def versions(name: str | None, models: Path, as_json: bool) -> None:
     """List the published models; of model NAME every version, and the record of changes."""
-    try:
+    with json_errors(as_json):
         shown = listed_model(models, name) if name else listed_index(models)
-    except LikewiseError as error:
-        if not as_json:
-            raise
-        click.echo(error_json(error))
-        sys.exit(1)
     if as_json:
         click.echo(shown.model_dump_json(indent=1))
         return
