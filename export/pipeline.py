@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import tempfile
 import time
@@ -37,6 +38,8 @@ if TYPE_CHECKING:  # these bring onnx and torch, seconds that an unchanged build
 
 # Read by people and machines alike, they change no byte of a version.
 PRESENTATION = {"cli.py", "console.py", "commands", "report", "drafting", "inspection"}
+
+NOT_WRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}
 
 
 class Report(Protocol):
@@ -229,7 +232,15 @@ class _Build:
 
     def _cached(self, stage: str, make: Callable[[Path], None]) -> Path:
         key = self.keys[stage]
-        folder = self.workspace.cached(self.recipe.name, stage, key, make)
+        try:
+            folder = self.workspace.cached(self.recipe.name, stage, key, make)
+        except OSError as error:
+            if error.errno not in NOT_WRITABLE:
+                raise
+            raise SetupError(
+                f"{stage}: {error.filename or self.workspace.work}: {error.strerror}; make room, "
+                f"or give another folder with --work. models/{self.recipe.name} is as it was"
+            ) from error
         self.workspace.forget(self.recipe.name, stage, keep=key)
         return folder
 
