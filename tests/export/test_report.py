@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright
 
 from export.browser import launch
 from export.commands.report import report as command
@@ -57,11 +57,10 @@ def reported(published: Path) -> Reported:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = launch(playwright)
-        yield started
-        started.close()
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    started = launch(playwright)
+    yield started
+    started.close()
 
 
 def opened(browser: Browser, folder: Path, html: str, **looks: Any) -> tuple[Page, list[str]]:
