@@ -46,7 +46,7 @@ def test_the_rebuilt_module_answers_as_the_torchscript_that_silero_delivers(
     data = [sound.data for sound in sounds]
     for sound, delivered in zip(data, source.call("source:reference", data), strict=True):
         ours = np.array(list(stepped(source, sound)), np.float32)
-        # TorchScript fuses operators once it has run: sums in another order, over hundreds of steps.
+        # TorchScript fuses operators once it has run: sums in another order, hundreds of steps.
         assert np.abs(ours - delivered).max() < 1e-5
 
 
