@@ -137,10 +137,12 @@ def test_rows_on_the_decision_line_are_ties_and_their_scores_are_compared_all_th
         for one, other in zip(judge, got, strict=True)
     ]
     assert sum(flipped) > 0  # so that counting labels alone would be wrong
-    found = labels(judge, got, tolerance=1e-4)
-    assert (found.decided, found.label_agreement) == (0, None)
-    assert found.count == 24
-    assert found.max_difference < 1e-4
+    with pytest.raises(Refused, match="the judge is undecided on all 24 inputs"):
+        labels(judge, got, tolerance=1e-4)
+    clear = rows([0.9, 0.1])
+    found = labels([*judge, *clear], [*got, *clear], tolerance=1e-4)
+    assert (found.count, found.decided, found.label_agreement) == (25, 1, 1.0)
+    assert 0 < found.max_difference < 1e-4
 
 
 def test_a_clear_difference_of_labels_is_no_tie() -> None:
