@@ -48,6 +48,7 @@ conformance: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 
 bench: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	$(VENV)/python -m tests.benchmarks
+	$(VENV)/python -m tests.benchmarks.eager
 
 screenshots: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	$(VENV)/python -m tests.browser.screenshots
