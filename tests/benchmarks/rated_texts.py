@@ -44,7 +44,7 @@ def main(variants: list[str]) -> None:
     positive = np.array([label for *_, label in texts])
     decode = decoder(contract.input, contract.inputs, folder)
     inputs = [decode(text.encode()) for _, text, _ in texts]
-    files = {variant.name: variant.file for variant in contract.variants}
+    files: dict[str, str] = {variant.name: variant.file for variant in contract.variants}
     embedded: dict[str, Floats] = {}
     console = Console()
     for variant in (WHOLE, *(variants or ["q8"])):
