@@ -12,7 +12,7 @@ MAKEFLAGS += --jobs=2
 PORT ?= 8000
 PYTHON ?= python3
 VENV := .venv/bin
-GALLERY := mobilenet
+GALLERY := mobilenet minilm silero magika detector basic-pitch
 
 WEB_SOURCES := $(shell find web -path web/dist -prune -o -type f -print) package.json
 # What set-up leaves; a step runs again when its file is gone or older than what it is made from.
@@ -36,16 +36,19 @@ check: $(TEST_MADE) $(WEB_MADE)
 	$(VENV)/ruff format --check
 	$(VENV)/ruff check
 	$(VENV)/mypy
+	@for source in models/*-*/source.py; do $(VENV)/mypy $$source || exit 1; done
 	npm run check
 
 gallery: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
-	@for name in $(GALLERY); do $(VENV)/likewise build $$name || exit 1; done
+	@for name in $(GALLERY); do $(VENV)/likewise build $$name || failed="$$failed $$name"; done; \
+	  test -z "$$failed" || { echo "Not published:$$failed"; exit 1; }
 
 conformance: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	$(VENV)/python -m tests.conformance
 
 bench: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	$(VENV)/python -m tests.benchmarks
+	$(VENV)/python -m tests.benchmarks.eager
 
 screenshots: $(TEST_MADE) $(WEB_MADE) $(BROWSER_MADE)
 	$(VENV)/python -m tests.browser.screenshots

@@ -17,7 +17,7 @@ from playwright.sync_api import Page as Tab
 
 from export.errors import Refused, SetupError
 from export.stages.gate import PAGE_DECODES
-from export.stages.verify import TIMED_RUNS, OpenPage, Page, PageAnswers
+from export.stages.verify import OpenPage, Page, PageAnswers, Timer
 from export.tensor_bytes import from_bytes, to_bytes
 from export.tensors import Answers, Array, Tensors
 from export.version import dtype_of
@@ -28,7 +28,6 @@ Serve = Callable[[Path], AbstractContextManager[str]]
 # SwiftShader takes minutes where a GPU takes seconds.
 CALL_TIMEOUT_MS = 900_000
 BATCH = 100
-TIMED_RUNS_ON_WEBGPU = 2
 ARGUMENTS = ("--enable-unsafe-webgpu",)  # gives headless Chromium an adapter without a GPU
 SYSTEM_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ADAPTER = """async () => {
@@ -100,21 +99,46 @@ class VerifyPage:
     def predict(
         self, variant: str, backend: str, threads: int, inputs: Sequence[bytes]
     ) -> PageAnswers:
-        """Load anew, decode and predict each encoded input, then time one of them."""
+        """Load anew, decode and predict each encoded input."""
         packed = [base64.b64encode(data).decode() for data in inputs]
         return self._predict("predict", variant, backend, threads, packed)
 
     def predict_tensors(
         self, variant: str, backend: str, threads: int, inputs: Sequence[Tensors]
     ) -> PageAnswers:
-        """Load anew, predict each decoded input, then time one of them."""
-        packed = [[_packed(name, values) for name, values in one.items()] for one in inputs]
+        """Load anew, predict each decoded input."""
+        packed = [_packed(one) for one in inputs]
         found = self._predict("predictTensors", variant, backend, threads, packed)
         return replace(found, decoded=None)
 
     def _predict(
         self, call: str, variant: str, backend: str, threads: int, packed: Sequence[Any]
     ) -> PageAnswers:
+        with self._loaded(variant, backend, threads) as handle:
+            results = []
+            for batch in _batches(packed):
+                results += self.call(call, handle, batch)
+                _refuse_errors(results, f"{variant} on {backend}")
+        decoded = tuple(_arrays(result["tensors"]) for result in results)
+        return PageAnswers(decoded, _outputs(results))
+
+    @contextlib.contextmanager
+    def timers(
+        self, variants: Sequence[str], backend: str, threads: int, one: Tensors
+    ) -> Iterator[Mapping[str, Timer]]:
+        """Hold every variant open, to time bare runs of one decoded input in its worker."""
+        packed = _packed(one)
+        with contextlib.ExitStack() as stack:
+            handles = {v: stack.enter_context(self._loaded(v, backend, threads)) for v in variants}
+
+            def timer(handle: int) -> Timer:
+                return lambda runs: self.call("benchmark", handle, packed, runs + 1)[1:]
+
+            yield {variant: timer(handle) for variant, handle in handles.items()}
+
+    @contextlib.contextmanager
+    def _loaded(self, variant: str, backend: str, threads: int) -> Iterator[int]:
+        """The handle of a variant loaded anew. Refused where the page runs anything else."""
         options = {
             "variant": variant, "backend": backend, "threads": threads, "allowUnverified": True,
         }  # fmt: skip
@@ -124,16 +148,9 @@ class VerifyPage:
             got = (ran["variant"], ran["backend"], ran["threads"])
             if got != (variant, backend, threads):
                 raise Refused([f"asked the page for {variant} {backend} {threads}, got {got}"])
-            results = []
-            for batch in _batches(packed):
-                results += self.call(call, handle, batch)
-                _refuse_errors(results, f"{variant} on {backend}")
-            runs = TIMED_RUNS_ON_WEBGPU if backend == "webgpu" else TIMED_RUNS
-            times = self.call("benchmark", handle, results[0]["tensors"], runs)
+            yield handle
         finally:
             self.call("close", handle)
-        decoded = tuple(_arrays(result["tensors"]) for result in results)
-        return PageAnswers(decoded, _outputs(results), tuple(times))
 
     def close(self) -> None:
         """Close the tab, and with it every model that it has open."""
@@ -160,7 +177,11 @@ def _batches(inputs: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield inputs[start : start + BATCH]
 
 
-def _packed(name: str, values: Array) -> dict[str, Any]:
+def _packed(one: Tensors) -> list[dict[str, Any]]:
+    return [_packed_tensor(name, values) for name, values in one.items()]
+
+
+def _packed_tensor(name: str, values: Array) -> dict[str, Any]:
     data = base64.b64encode(to_bytes(values)).decode()
     return {"name": name, "dtype": dtype_of(values), "shape": [*values.shape], "data": data}
 

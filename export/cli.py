@@ -14,8 +14,7 @@ import click
 from rich.console import Console
 
 from export.console import ConsoleReport, JsonReport, built_json, built_text, error_json
-from export.contract import read_index
-from export.errors import LikewiseError, Refused, SetupError
+from export.errors import LikewiseError, Refused
 from export.pipeline import build as build_model
 from export.workspace import Workspace
 
@@ -41,7 +40,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JS
 
 
 # Commands with files of their own, imported when they are called: some bring half a second of onnx.
-COMMANDS = ("check", "init", "inspect")
+COMMANDS = ("check", "init", "inspect", "report", "rollback", "versions")
 
 
 class LikewiseGroup(click.Group):
@@ -136,47 +135,6 @@ def build(
         click.echo(f"Interrupted; models/{name} is as it was.", err=True)
         sys.exit(130)
     click.echo(built_json(built) if as_json else built_text(built))
-
-
-@main.command()
-@models_option
-@json_option
-def versions(models: Path, as_json: bool) -> None:
-    """List the published models and their versions; the current one is marked."""
-    if not models.is_dir():
-        raise SetupError(f"{models}: there is no such folder; give one with --models")
-    index = read_index(models / "index.json")
-    if as_json:
-        click.echo(index.model_dump_json(indent=1))
-        return
-    for name, entry in index.models.items():
-        marked = [f"{v} (current)" if v == entry.version else str(v) for v in entry.versions]
-        click.echo(f"{name}: {', '.join(marked)}, published {entry.published}")
-    if not index.models:
-        click.echo("Nothing is published yet; `likewise build NAME` publishes.")
-
-
-@main.command()
-@click.argument("name")
-@click.argument("version", type=click.IntRange(1), required=False)
-@models_option
-@by_option
-@why_option
-@json_option
-def rollback(
-    name: str, version: int | None, models: Path, by: str, why: str, as_json: bool
-) -> None:
-    """Make an earlier VERSION of model NAME the current one; without it, the one before.
-
-    Its files are checked first. Pages that are open change at their next look at the server.
-    """
-    from export.stages.rollback import rollback as roll_back
-
-    event = roll_back(models, name, version, by=by, why=why)
-    if as_json:
-        click.echo(event.model_dump_json(indent=1))
-    else:
-        click.echo(f"{name}/{event.version} is the current version again")
 
 
 @main.command()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import click
 from rich.console import Console
 from rich.padding import Padding
 from rich.status import Status
@@ -159,6 +162,18 @@ def built_json(built: Built) -> str:
             "evidence": built.evidence.model_dump(mode="json"),
         }
     )
+
+
+@contextlib.contextmanager
+def json_errors(as_json: bool) -> Iterator[None]:
+    """With --json a command's errors are JSON as well; the command then ends with exit code 1."""
+    try:
+        yield
+    except LikewiseError as error:
+        if not as_json:
+            raise
+        click.echo(error_json(error))
+        sys.exit(1)
 
 
 def error_json(error: LikewiseError, evidence: Evidence | None = None) -> str:

@@ -13,7 +13,7 @@ from export.recipe import Recipe
 from export.sample import Sample
 from export.source_file import SourceFile
 
-LABEL = "label"
+LABEL, TEXT = "label", "text"  # columns of a CSV file
 
 
 def read_set(
@@ -35,11 +35,14 @@ def read_set(
 def _rows(recipe: Recipe, path: Path, labels: list[str]) -> list[Sample]:
     if not path.is_file():
         raise RecipeError(f"{path}: the recipe's [data] names this file, but it is not there")
-    text = path.read_text()
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path}: byte {error.start} is no UTF-8; save it as UTF-8") from error
     if recipe.file.input.kind == "text" and path.suffix != ".csv":
         return [
             Sample(f"line-{number}", line.encode(), title=line[:60])
-            for number, line in enumerate(text.splitlines(), start=1)
+            for number, line in enumerate(text.split("\n"), start=1)
             if line.strip()
         ]
     reader = csv.DictReader(io.StringIO(text))
@@ -47,6 +50,8 @@ def _rows(recipe: Recipe, path: Path, labels: list[str]) -> list[Sample]:
 
 
 def _row(recipe: Recipe, path: Path, number: int, row: dict[str, str], labels: list[str]) -> Sample:
+    if None in row or None in row.values():  # csv's marks of too many cells, and of too few
+        raise SourceError(f"{path}, line {number}: more or fewer cells than the header line has")
     label = row.pop(LABEL, None)
     known: int | None = None
     if label is not None:
@@ -54,7 +59,9 @@ def _row(recipe: Recipe, path: Path, number: int, row: dict[str, str], labels: l
             raise SourceError(f"{path}, line {number}: the label {label!r} is none of {labels}")
         known = labels.index(label)
     if recipe.file.input.kind == "text":
-        data = row.get("text", "").encode()
+        if TEXT not in row:
+            raise SourceError(f'{path}: no column "{TEXT}" among {", ".join(row)}')
+        data = row[TEXT].encode()
     else:
         data = json.dumps(row, ensure_ascii=False).encode()
     return Sample(f"line-{number}", data, known, title=f"line {number}")

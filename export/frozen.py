@@ -12,6 +12,7 @@ Run = Callable[[Tensors], Answers]
 """Runs one stacked batch."""
 
 BATCHES = (1, 2, 3)
+BY_STEPS = "a loop or a condition over the batch was recorded as it went once; write it without"
 TOLERANCE = 1e-3  # a row of another input is off by much more
 
 
@@ -58,10 +59,7 @@ def _one_batch(
     if frozen := frozen_rows(together, rows, outputs):
         name = frozen[0]
         out = _rows(len(together[name])) if together[name].ndim else "a single value"
-        return (
-            f"frozen batch: {where}, {out} out ({name}, for {given}); a loop or a condition over "
-            "the batch was recorded as it went once; write it without"
-        )
+        return f"frozen batch: {where}, {out} out ({name}, for {given}); {BY_STEPS}"
     alone = [run(one) for one in chosen] if rows > 1 else []
     for name in (n for n in together if outputs is None or n in outputs):
         for row, answer in enumerate(alone):

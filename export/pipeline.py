@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import tempfile
 import time
@@ -15,7 +16,7 @@ import numpy as np
 
 from export.contract import Contract, Provenance
 from export.decode import decoder
-from export.errors import DecodeError, Refused, SetupError, SourceError
+from export.errors import DecodeError, LikewiseError, Refused, SetupError, SourceError
 from export.evidence import Details, Evidence
 from export.packages import fetch
 from export.recipe import Recipe, read_recipe
@@ -37,6 +38,8 @@ if TYPE_CHECKING:  # these bring onnx and torch, seconds that an unchanged build
 
 # Read by people and machines alike, they change no byte of a version.
 PRESENTATION = {"cli.py", "console.py", "commands", "report", "drafting", "inspection"}
+
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 
 
 class Report(Protocol):
@@ -229,7 +232,16 @@ class _Build:
 
     def _cached(self, stage: str, make: Callable[[Path], None]) -> Path:
         key = self.keys[stage]
-        folder = self.workspace.cached(self.recipe.name, stage, key, make)
+        try:
+            folder = self.workspace.cached(self.recipe.name, stage, key, make)
+        except (OSError, LikewiseError) as error:
+            full = _no_room(error)
+            if full is None:
+                raise
+            raise SetupError(
+                f"{stage}: {full.filename or self.workspace.work}: {full.strerror}; make room, "
+                f"or give another folder with --work. models/{self.recipe.name} is as it was"
+            ) from error
         self.workspace.forget(self.recipe.name, stage, keep=key)
         return folder
 
@@ -274,6 +286,15 @@ class _Build:
             built=today(),
             build_key=self.keys["build"],
         )
+
+
+def _no_room(error: BaseException | None) -> OSError | None:
+    """A full disk, however it was told: frameworks wrap what goes wrong in them."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _decode(decode: Decode, which: str, sample: Sample) -> Tensors:

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from typing import Any
 
+import numpy as np
 import onnx
+import onnx.numpy_helper
+import onnx.shape_inference
 from onnx import version_converter
 
 from export.errors import SourceError
 
 OPSET, IR = 20, 10
 OLDEST_OPSET = 13  # below it ONNX Runtime's quantisers and the joined nodes do not fit
-
-
-def gathered(path: Path) -> onnx.ModelProto:
-    """The model with all its weights in it. SourceError for weights outside its folder."""
-    model = onnx.load(path, load_external_data=False)
-    folder = path.parent.resolve()
-    for tensor in model.graph.initializer:
-        for entry in tensor.external_data:
-            if entry.key == "location":
-                _inside(path, folder, tensor.name, entry.value)
-    try:
-        onnx.load_external_data_for_model(model, str(folder))
-    except Exception as error:  # onnx raises several unrelated types
-        raise SourceError(f"{path.name}: {str(error).splitlines()[0]}") from error
-    return model
 
 
 def without_weights_as_inputs(model: onnx.ModelProto) -> None:
@@ -54,6 +42,8 @@ def with_shipped_opset(model: onnx.ModelProto) -> onnx.ModelProto:
 
     The converter changes operators' forms; the source compares values before and after.
     """
+    # Before the conversion: an IR below 4 has no weights that are not listed as inputs.
+    model.ir_version = min(max(model.ir_version, 8), IR)
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), OPSET)
     if not OLDEST_OPSET <= opset <= OPSET:
         try:
@@ -63,8 +53,20 @@ def with_shipped_opset(model: onnx.ModelProto) -> onnx.ModelProto:
                 f"opset {opset} cannot be brought to {OPSET}: {str(error).splitlines()[0]}; "
                 f"export the model anew with opset {OPSET}"
             ) from error
-    model.ir_version = min(max(model.ir_version, 8), IR)
+        model.ir_version = min(max(model.ir_version, 8), IR)
     return model
+
+
+def with_output_shapes(model: onnx.ModelProto) -> None:
+    """Outputs that do not tell their shape get the one that follows from the operators."""
+    if all(value.type.tensor_type.HasField("shape") for value in model.graph.output):
+        return
+    inferred = {
+        value.name: value for value in onnx.shape_inference.infer_shapes(model).graph.output
+    }
+    for value in model.graph.output:
+        if not value.type.tensor_type.HasField("shape"):
+            value.CopyFrom(inferred[value.name])
 
 
 def renamed(model: onnx.ModelProto, names: Mapping[str, str]) -> None:
@@ -84,10 +86,43 @@ def with_free_batch(model: onnx.ModelProto) -> None:
             shape.dim[0].dim_param = "batch"
 
 
-def _inside(path: Path, folder: Path, tensor: str, location: str) -> None:
-    target = (folder / location).resolve()
-    if Path(location).is_absolute() or not target.is_relative_to(folder):
-        raise SourceError(
-            f"{path.name}: the weight {tensor} lies outside the model's folder ({location}); "
-            "nothing of it is read"
-        )
+def freed_batch(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    """A copy whose batch is free, of a model whose inputs are fixed at one row; else None.
+
+    Shapes that were written down for one row follow the input. Whether that is all that is fixed
+    only running it tells: the caller compares.
+    """
+    fixed = [value.type.tensor_type.shape.dim for value in model.graph.input]
+    if not fixed or any(not dims or dims[0].dim_value != 1 for dims in fixed):
+        return None
+    free = onnx.ModelProto()
+    free.CopyFrom(model)
+    del free.graph.value_info[:]
+    for value in (*free.graph.input, *free.graph.output):
+        dims = value.type.tensor_type.shape.dim
+        if dims and dims[0].dim_value in (0, 1):
+            dims[0].dim_param = "batch"
+    known = _constants(free.graph)
+    for index, node in enumerate(free.graph.node):
+        if node.op_type != "Reshape" or node.input[1] not in known:
+            continue
+        sizes = [int(size) for size in known[node.input[1]]]
+        if len(sizes) > 1 and sizes[0] == 1 and 0 not in sizes:
+            sizes[0] = 0 if -1 in sizes else -1  # 0: as the input has it
+            node.input[1] = f"free_shape_{index}"
+            free.graph.initializer.append(
+                onnx.numpy_helper.from_array(np.asarray(sizes, np.int64), node.input[1])
+            )
+    return free
+
+
+def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray[Any, Any]]:
+    """Small integer constants by name."""
+    tensors = {t.name: t for t in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.attribute[0].HasField("t"):
+            tensors[node.output[0]] = node.attribute[0].t
+    return {
+        name: onnx.numpy_helper.to_array(tensor).ravel() for name, tensor in tensors.items()
+        if tensor.data_type == onnx.TensorProto.INT64 and int(np.prod(tensor.dims)) <= 8
+    }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +29,11 @@ class SourceContext:
     `packages` maps each required package's name to its unpacked folder. `cache` is a folder that
     lives as long as source.py and `requires` stay the same: trained weights belong there.
     `environments` holds Python environments of frameworks that cannot share this one; `trust` says
-    that files which can run code may be loaded.
+    that files which can run code may be loaded; `say` tells what a long wait is for.
     """
 
     packages: Mapping[str, Path]
     cache: Path
     environments: Path = Path(".likewise/environments")
     trust: bool = False
+    say: Callable[[str], None] = lambda _: None

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from export.contract import Contract, Tensor
 from server import strict_json, tensors
 from server.errors import BadRequest
+from server.sizes import Declared, limits
 from server.tensors import Array, quoted
 
 M = TypeVar("M", bound=BaseModel)
@@ -99,15 +100,21 @@ class Body:
 
 
 def read_request(
-    contract: Contract, body: bytes, header_length: str | None, *, max_batch: int
+    contract: Contract,
+    body: bytes,
+    header_length: str | None,
+    *,
+    max_batch: int,
+    max_values: int,
 ) -> InferRequest:
     """Read an inference request against the contract. Raises BadRequest for any misfit."""
+    declared = Declared(limits(contract, max_batch=max_batch, max_values=max_values))
     head, tail = _split(body, header_length)
     sent = parse(SentRequest, head)
     return InferRequest(
         id=sent.id,
         variant=sent.parameters.variant,
-        inputs=_inputs(contract.inputs, sent.inputs, tail, max_batch),
+        inputs=_inputs(contract.inputs, sent.inputs, tail, declared),
         outputs=_outputs(contract.outputs, sent),
     )
 
@@ -156,7 +163,7 @@ def _split(body: bytes, header_length: str | None) -> tuple[bytes, memoryview]:
 
 
 def _inputs(
-    expected: Sequence[Tensor], sent: Sequence[SentInput], tail: memoryview, max_batch: int
+    expected: Sequence[Tensor], sent: Sequence[SentInput], tail: memoryview, declared: Declared
 ) -> dict[str, Array]:
     known = {tensor.name: tensor for tensor in expected}
     arrays: dict[str, Array] = {}
@@ -165,7 +172,7 @@ def _inputs(
             again = "given twice" if item.name in arrays else "unknown"
             raise BadRequest(f"input {quoted(item.name)} is {again}; expected: {_names(expected)}")
         tensor = known[item.name]
-        tensors.check_declared(tensor, item.datatype, item.shape, max_batch=max_batch)
+        declared.check(tensor, item.datatype, item.shape)
         arrays[item.name], tail = _array(tensor, item, tail)
     if missing := [tensor for tensor in expected if tensor.name not in arrays]:
         raise BadRequest(f"input missing: {_names(missing)}")

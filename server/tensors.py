@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from export.contract import Datatype, Tensor
-from export.errors import ContractError
-from export.tensor_bytes import from_bytes as strings_from_bytes
 from export.tensor_bytes import to_bytes as strings_to_bytes
 from server.errors import BadRequest, NotANumber
 
@@ -42,27 +40,11 @@ def datatype(tensor: Tensor) -> str:
 
 
 def shape(tensor: Tensor) -> list[int]:
-    """The tensor's shape with -1 for every dimension that is not fixed."""
-    return [size if isinstance(size, int) else -1 for size in tensor.shape or []]
-
-
-def check_declared(tensor: Tensor, got_type: str, got: Sequence[int], *, max_batch: int) -> None:
-    """Raises BadRequest, naming tensor, got and expected, unless type and shape fit."""
-    name = quoted(tensor.name)
-    if got_type != datatype(tensor):
-        raise BadRequest(
-            f"input {name}: datatype is {quoted(got_type)}, expected {datatype(tensor)}"
-        )
-    expected = shape(tensor)
-    fits = len(got) == len(expected) and all(
-        size >= 1 and want in (-1, size) for size, want in zip(got, expected, strict=True)
-    )
-    if not fits:
-        raise BadRequest(
-            f"input {name}: shape is {listed(got)}, expected {expected} (-1: 1 or more)"
-        )
-    if expected[:1] == [-1] and got[0] > max_batch:
-        raise BadRequest(f"input {name}: batch is {got[0]}, limit {max_batch}")
+    """The tensor's shape with -1 for every dimension that is not fixed; [-1] for an unknown rank,
+    of which the protocol knows nothing."""
+    if tensor.shape is None:
+        return [-1]
+    return [size if isinstance(size, int) else -1 for size in tensor.shape]
 
 
 def from_bytes(tensor: Tensor, got: Sequence[int], raw: bytes | memoryview) -> Array:
@@ -85,10 +67,20 @@ def _strings(tensor: Tensor, got: Sequence[int], raw: bytes | memoryview) -> Arr
     name, count = quoted(tensor.name), math.prod(got)
     if len(raw) < 4 * count:
         raise BadRequest(f"input {name}: {len(raw)} bytes cannot hold {count} strings")
-    try:
-        return strings_from_bytes(bytes(raw), "string", got)
-    except (ContractError, UnicodeDecodeError) as error:
-        raise BadRequest(f"input {name}: {error}") from error
+    array = np.empty(count, object)
+    at = 0
+    for i in range(count):
+        start = at + 4
+        at = start + int.from_bytes(raw[at:start], "little")
+        if at > len(raw):
+            raise BadRequest(f"input {name}: string {i} is cut short: it ends beyond the data")
+        try:
+            array[i] = bytes(raw[start:at]).decode()
+        except UnicodeDecodeError as error:
+            raise BadRequest(f"input {name}: string {i} is not UTF-8") from error
+    if at != len(raw):
+        raise BadRequest(f"input {name}: {len(raw) - at} bytes follow its {count} strings")
+    return array.reshape(got)
 
 
 def from_json(tensor: Tensor, got: Sequence[int], data: Sequence[object]) -> Array:
@@ -100,6 +92,8 @@ def from_json(tensor: Tensor, got: Sequence[int], data: Sequence[object]) -> Arr
     if not set(map(type, values)) <= allowed:
         at, value = next((i, v) for i, v in enumerate(values) if type(v) not in allowed)
         raise BadRequest(f"input {name}: value {at} is {quoted(value)}, no {datatype(tensor)}")
+    if dtype.kind == "O":
+        _check_text(name, values)
     try:
         with np.errstate(over="ignore"):
             array: Array = np.array(values, dtype=dtype)
@@ -141,6 +135,17 @@ def quoted(value: object) -> str:
 def listed(sizes: Sequence[int]) -> str:
     """A shape from outside, made short for a message."""
     return quoted(list(sizes[:16]))
+
+
+def _check_text(name: str, values: Sequence[object]) -> None:
+    for i, value in enumerate(values):
+        try:
+            str(value).encode()
+        except UnicodeEncodeError as error:  # JSON can write half of a surrogate pair
+            raise BadRequest(
+                f"input {name}: value {i} is no Unicode text: character {error.start} is half of a"
+                " surrogate pair"
+            ) from error
 
 
 def _flat(name: str, sizes: list[int], data: Sequence[object]) -> Sequence[object]:

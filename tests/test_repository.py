@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from export.contract import Index, read_contract, read_index, sha256
-from export.stages.check import check_file
+from export.inspection.file_check import file_reasons
 from export.stages.publish import refuse_private
 from export.workspace import ROOT
 
@@ -55,7 +55,7 @@ def test_no_published_file_holds_a_path_or_a_source_line(folder: Path) -> None:
 
 def test_every_model_file_is_valid_and_whole(folder: Path) -> None:
     for variant in read_contract(folder / "contract.json").variants:
-        assert check_file(folder / variant.file) == []
+        assert file_reasons(folder / variant.file) == []
         assert not any(node.metadata_props for node in onnx.load(folder / variant.file).graph.node)
 
 

@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from export.errors import LikewiseError
+from export.console import json_errors
 from export.inspection.examine import Attempt, Examined, examining
 from export.inspection.missing import Missing, missing_operators
 from export.inspection.reason import Reason
@@ -87,13 +87,8 @@ def check(
     Exit code: 0 only when the shipped wasm runtime loads it, runs it and agrees with the native.
     """
     limits = Limits(memory_mb * 2**20, seconds, 2.0 * seconds + 60)
-    try:
+    with json_errors(as_json):
         checked = check_model(file, web, limits, feeds, _named(sizes))
-    except LikewiseError as error:
-        if not as_json:
-            raise
-        click.echo(json.dumps({"error": {"code": error.code, "message": str(error)}}))
-        sys.exit(1)
     if as_json:
         click.echo(as_document(checked))
     else:

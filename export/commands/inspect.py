@@ -12,6 +12,7 @@ import onnx
 from rich.console import Console
 from rich.table import Table
 
+from export.console import json_errors
 from export.drafting.look_onnx import ports, read_graph
 from export.drafting.looked import Port
 
@@ -57,7 +58,8 @@ def inspect(file: Path, everything: bool, as_json: bool) -> None:
     The file is parsed only. Which of the shipped runtimes loads it, and whether they agree, is told
     by `likewise check FILE`.
     """
-    found = look_inside(file)
+    with json_errors(as_json):
+        found = look_inside(file)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=1))
         return

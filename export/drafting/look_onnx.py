@@ -12,6 +12,7 @@ from onnx import TensorProto
 from export.contract import Filter
 from export.drafting.looked import Looked, PictureFacts, Port
 from export.errors import SourceError
+from export.inspection.examine import refuse_hostile
 
 DTYPES: dict[int, str] = {
     TensorProto.FLOAT: "float32", TensorProto.INT64: "int64", TensorProto.INT32: "int32",
@@ -25,6 +26,8 @@ MAX_JSON_BYTES = 20_000_000
 
 def look_at_onnx(path: Path) -> Looked:
     """A single file; weights in files beside it are carried along."""
+    if path.is_file():
+        refuse_hostile(path)
     model = read_graph(path)
     beside = {
         entry.value

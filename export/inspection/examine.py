@@ -11,7 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from export.frozen import frozen_rows
+from export.errors import Refused
+from export.frozen import BY_STEPS, frozen_rows
 from export.inspection.form import form_reasons
 from export.inspection.packed import unpack
 from export.inspection.reason import Reason
@@ -79,6 +80,13 @@ def examining(
     with sandboxed("examine", arguments, limits) as outcome:
         whole = outcome.folder / MODEL
         yield _examined(path, outcome, limits), whole if whole.is_file() else path
+
+
+def refuse_hostile(path: Path) -> None:
+    """Refused with every reason why a file that was not made here may not be opened here."""
+    with examining(path) as (found, _):
+        if found.refused:
+            raise Refused([str(reason) for reason in found.reasons if reason.before == "running"])
 
 
 def told(error: str, longest: int = LONGEST) -> str:
@@ -153,5 +161,4 @@ def _frozen(path: Path, batches: Sequence[int], outputs: Sequence[Answers]) -> l
     if not stuck:
         return []
     return [Reason("frozen-batch", f"{path.name}: frozen batch: {batches[1]} rows in, 1 row out "
-                   f"({stuck[0]}); a loop or a condition over the batch was recorded as it went "
-                   "once; write it without", "publishing")]  # fmt: skip
+                   f"({stuck[0]}); {BY_STEPS}", "publishing")]  # fmt: skip

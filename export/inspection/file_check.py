@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import onnx
@@ -20,13 +20,14 @@ from export.inspection.operators import (
 )
 from export.inspection.reason import Before, Reason
 from export.inspection.sizes import size_reasons, zero_size_reasons
+from export.inspection.walk import shown
+from export.repair import with_output_shapes
 
 Check = Callable[[onnx.ModelProto, str], Iterable[Reason]]
 
 # What one of these refuses, the next need not stand.
 FIRST: tuple[Check, ...] = (amount_reasons, text_reasons)
 CHECKS: tuple[Check, ...] = (operator_reasons, function_reasons, size_reasons, name_reasons)
-PUBLISHING: tuple[Check, ...] = (publishing_reasons, metadata_reasons, zero_size_reasons)
 MOST_OF_A_CODE = 3
 
 
@@ -66,7 +67,8 @@ def model_reasons(model: onnx.ModelProto, path: Path) -> list[Reason]:
     reasons += external_reasons(model, path.name, path.parent)
     if not any(r.before == "running" for r in reasons):
         reasons += _checker(model, path)
-    reasons += [reason for check in PUBLISHING for reason in check(model, path.name)]
+    publishing = (publishing_reasons, metadata_reasons, zero_size_reasons, _shapeless)
+    reasons += [reason for check in publishing for reason in check(model, path.name)]
     if outside := external_tensors(model):
         told = f"{path.name}: weights in other files, {len(outside)} in all, first {outside[0][0]}"
         why = f"{told}; a browser takes one file, so put them into the model"
@@ -80,13 +82,31 @@ def _checker(model: onnx.ModelProto, path: Path) -> list[Reason]:
         if external_tensors(model):
             onnx.checker.check_model(str(path), full_check=True)
         else:
-            onnx.checker.check_model(model, full_check=True)
+            onnx.checker.check_model(_with_shapes(model), full_check=True)
     except MemoryError:
         raise
     except Exception as error:  # the checker raises several unrelated types
         lines = str(error).strip().splitlines() or [type(error).__name__]
         return [Reason("invalid", f"{path.name}: not valid ONNX: {lines[0]}; export it again")]
     return []
+
+
+def _shapeless(model: onnx.ModelProto, name: str) -> Iterator[Reason]:
+    """Every runtime runs a model whose outputs tell no shape; a contract has to tell it."""
+    for value in model.graph.output:
+        if value.type.HasField("tensor_type") and not value.type.tensor_type.HasField("shape"):
+            yield Reason("no-shape", f"{name}: the output {shown(value.name)} tells no shape; "
+                         "infer the shapes, or export it again", "publishing")  # fmt: skip
+
+
+def _with_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model, or a copy whose outputs have the shapes that the checker asks for."""
+    if not any(_shapeless(model, "")):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    with_output_shapes(copy)
+    return copy
 
 
 def _few(reasons: Iterable[Reason]) -> list[Reason]:

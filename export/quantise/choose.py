@@ -21,7 +21,7 @@ from export.recipe.limits import Q8Section
 from export.runtime import Session
 from export.tensors import Answers, Tensors
 
-FEW = 16  # inputs on which the harm of each layer is measured
+FEW = 8  # inputs on which the harm of each layer is measured
 GROUPS = (("first-layer",), ("first-layer", "depthwise"))
 NOISE = 0.001  # two ways closer than this are the same, and the smaller one wins
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import onnx
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from export.errors import RecipeError
 from export.quantise.narrow import narrow
@@ -45,6 +45,11 @@ def to_fp16(
             "fp16: the network computes in half precision already; leave fp16 out of "
             "[variants] offer"
         )
+    if not any(tensor.data_type == TensorProto.FLOAT for tensor in prepared.graph.initializer):
+        raise RecipeError(
+            "fp16: the network has no float32 weights, so it would get no smaller; leave fp16 out "
+            "of [variants] offer"
+        )
     operators = [*float16.DEFAULT_OP_BLOCK_LIST, *TYPED]
     ranges = largest(prepared, calibration, run) if run else {}
     blocked = narrow(prepared.graph, ranges) | _wanted(prepared.graph, keep_fp32)
@@ -58,7 +63,21 @@ def to_fp16(
             op_block_list=[],  # by name above: with "Cast" here it wraps its own casts for ever
         )  # fmt: skip
     _without_detours(converted.graph)
+    _check(converted)
     return converted
+
+
+def _check(model: onnx.ModelProto) -> None:
+    """The converter writes files that no runtime loads, of graphs within If and Loop above all."""
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except Exception as error:  # onnx raises several unrelated types
+        within = sorted({n.op_type for n in model.graph.node} & {"If", "Loop", "Scan"})
+        because = f" ({', '.join(within)} is beyond it)" if within else ""
+        raise RecipeError(
+            f"fp16: the converter makes no valid file of this network{because}; leave fp16 out of "
+            f"[variants] offer. {str(error).splitlines()[0]}"
+        ) from error
 
 
 def _wanted(graph: onnx.GraphProto, keep_fp32: Sequence[str]) -> set[str]:
@@ -72,11 +91,24 @@ def _wanted(graph: onnx.GraphProto, keep_fp32: Sequence[str]) -> set[str]:
 
 
 def _prepared(core: onnx.ModelProto) -> onnx.ModelProto:
-    """A copy whose nodes all have names, and whose constants are weights."""
+    """A copy that the converter (onnxconverter-common 1.16) can take.
+
+    Nodes have names, constants are weights, and an output that is used within the network, too, as
+    a state is, comes out of a node of its own: else it would be float32 to half-precision nodes.
+    """
     model = onnx.ModelProto()
     model.CopyFrom(core)
     named(model)
     with_constants_as_weights(model)
+    graph = model.graph
+    used = {name for node in graph.node for name in node.input}
+    for output in [value.name for value in graph.output if value.name in used]:
+        within = f"{output}_within"
+        for node in graph.node:
+            for ends in (node.input, node.output):
+                for i, name in enumerate(ends):
+                    ends[i] = within if name == output else name
+        graph.node.append(helper.make_node("Identity", [within], [output], within))
     return model
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import re
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -162,9 +163,19 @@ class SoundSection(Strict):
 
 
 class ColumnSection(Column):
-    """A column; a missing value is refused unless the recipe says otherwise."""
+    """A column: of numbers, titled by its name, no value missing, unless the recipe says so."""
 
+    title: str = ""
+    type: Literal["number", "integer", "boolean", "category"] = "number"
     missing: Literal["refuse", "nan"] = "refuse"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _titled(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("name"), str):
+            title = re.sub(r"[-_]+", " ", given["name"]).strip()
+            return {"title": title[:1].upper() + title[1:], **given}
+        return given
 
 
 class TableSection(Strict):

@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 from export.contract import Strict
 
 SourceKind = Literal["torch", "torchscript", "sklearn", "keras", "tensorflow", "tflite", "onnx"]
+# These are told by a file alone: there is no object that source.py could return.
+FILE_KINDS = ("torchscript", "tensorflow", "tflite", "onnx")
 Entry = Annotated[str, Field(pattern=r"^source:[A-Za-z_][A-Za-z0-9_]*$")]
 FileName = Annotated[
     str,
@@ -27,7 +29,9 @@ class SourceSection(Strict):
         default=None, description="Function that returns the trained model (torch, sklearn, keras)."
     )
     file: FileName | None = Field(
-        default=None, description="The model's file or folder, where no function returns it."
+        default=None,
+        description="The model's file or folder, where no function returns it. With an entry of"
+        " kind torch: the weights (.pth, .pt, .safetensors) of the module that it returns.",
     )
     reference: Entry | None = Field(
         default=None,
@@ -48,6 +52,13 @@ class SourceSection(Strict):
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
-        if (self.entry is None) == (self.file is None):
-            raise ValueError('give either entry = "source:function" or file = "..."')
+        if self.kind in FILE_KINDS and (self.entry is not None or self.file is None):
+            raise ValueError(f'kind = "{self.kind}" has file = "..." and no entry')
+        if self.entry is None and self.file is None:
+            raise ValueError('give entry = "source:function" or file = "..."')
+        if self.entry is not None and self.file is not None and self.kind != "torch":
+            raise ValueError(
+                'give either entry = "source:function" or file = "..."; both only for kind = '
+                '"torch", where the file holds the weights of the module that the entry returns'
+            )
         return self

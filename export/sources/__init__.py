@@ -30,9 +30,11 @@ class Source(Protocol):
 # One line a source kind; the module is imported when a recipe asks for it.
 SOURCES: dict[SourceKind, str] = {
     "torch": "export.sources.from_torch",
-    "torchscript": "export.sources.from_torch",
+    "torchscript": "export.sources.from_torchscript",
     "sklearn": "export.sources.from_sklearn",
     "keras": "export.sources.from_keras",
+    "tensorflow": "export.sources.from_tensorflow",
+    "tflite": "export.sources.from_tensorflow",
     "onnx": "export.sources.from_onnx",
 }
 

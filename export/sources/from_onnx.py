@@ -8,14 +8,15 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
-from export.contract import Tensor
 from export.errors import RecipeError, SourceError
+from export.inspection.examine import refuse_hostile
+from export.inspection.external import take_in
 from export.network import network_inputs, network_outputs
 from export.recipe import Recipe
 from export.repair import (
-    gathered,
     renamed,
     with_free_batch,
+    with_output_shapes,
     with_shipped_opset,
     without_double_initialisers,
     without_weights_as_inputs,
@@ -23,8 +24,10 @@ from export.repair import (
 from export.runtime import Session
 from export.sample import SourceContext
 from export.source_file import SourceFile
+from export.sources.free_batch import random_values
+from export.sources.naming import paired
 from export.sources.origin import source_path
-from export.tensors import Answers, Tensors
+from export.tensors import Answers, Tensors, stack, unstack
 
 IN_FOLDER = ("onnx/model.onnx", "model.onnx")
 
@@ -39,6 +42,7 @@ def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> Onn
         if not found:
             raise SourceError(f"{path}: no {' or '.join(IN_FOLDER)} in it")
         path = found[0]
+    refuse_hostile(path)
     return OnnxSource(recipe, path)
 
 
@@ -48,12 +52,15 @@ class OnnxSource:
     def __init__(self, recipe: Recipe, path: Path) -> None:
         self.recipe, self.path = recipe, path
         self.judge = f"the delivered ONNX file in ONNX Runtime {ort.__version__}"
-        self._delivered = gathered(path)
+        self._delivered = onnx.load(path, load_external_data=False)
+        take_in(self._delivered, path.parent)
         self._session = Session(self._delivered.SerializeToString())
         told, ours = recipe.file.source, [tensor.name for tensor in network_inputs(recipe)]
-        self._inputs = self._names(ours, list(self._session.inputs), told.inputs)
+        self._inputs = paired(path.name, ours, list(self._session.inputs), told.inputs)
+        first = [port.shape[0] for port in self._session.inputs.values() if port.shape]
+        self._one_row = bool(first) and all(size == 1 for size in first)
         outputs = list(self._session.outputs)
-        self._outputs = self._names(network_outputs(recipe), outputs, told.outputs)
+        self._outputs = paired(path.name, network_outputs(recipe), outputs, told.outputs)
 
     def export(self, path: Path) -> int:
         """Write the repaired network under the recipe's names."""
@@ -67,36 +74,29 @@ class OnnxSource:
         del model.graph.output[:]
         model.graph.output.extend(kept)
         renamed(model, {its: ours for ours, its in (self._inputs | self._outputs).items()})
+        with_output_shapes(model)
         with_free_batch(model)
         onnx.save(model, path)
         self._compare(path)
         return sum(int(np.prod(t.dims)) for t in model.graph.initializer)
 
     def infer(self, inputs: Tensors) -> Answers:
-        """What the delivered file answers."""
-        answers = self._session.run_batch({self._inputs[n]: v for n, v in inputs.items()})
+        """What the delivered file answers; row by row where its batch is frozen at 1."""
+        given = {self._inputs[name]: values for name, values in inputs.items()}
+        count = len(next(iter(given.values())))
+        if count > 1 and self._one_row:
+            answers = stack([self._session.run_batch(one) for one in unstack(given, count)])
+        else:
+            answers = self._session.run_batch(given)
         return {ours: answers[its] for ours, its in self._outputs.items()}
-
-    def _names(self, ours: list[str], its: list[str], told: dict[str, str]) -> dict[str, str]:
-        """Our name: the file's. By the recipe, else by equal names, else the only one there is."""
-        names = {}
-        for name in ours:
-            given = told.get(name, name if name in its else None)
-            if given is None and len(ours) == len(its) == 1:
-                given = its[0]
-            if given not in its:
-                raise RecipeError(
-                    f'{self.path.name} has {", ".join(its)}; say which is "{name}": [source] '
-                    f'inputs or outputs = {{ {name} = "..." }}'
-                )
-            names[name] = given
-        return names
 
     def _compare(self, path: Path) -> None:
         """The repaired file answers exactly as the delivered one, on random values."""
         generator = np.random.default_rng(0)
-        for size in (1, 2):
-            inputs = {t.name: _random(t, size, generator) for t in network_inputs(self.recipe)}
+        for size in (1,) if self._one_row else (1, 2):
+            inputs = {
+                t.name: random_values(t, size, generator) for t in network_inputs(self.recipe)
+            }
             try:
                 before = self.infer(inputs)
             except Exception:  # noqa: S112  random ids may be outside a vocabulary, batch 2 refused
@@ -110,17 +110,3 @@ class OnnxSource:
                         f"{self.path.name}: bringing it to the shipped opset changes {name}; "
                         "export the model anew with opset 20"
                     )
-
-
-def _random(tensor: Tensor, batch: int, generator: np.random.Generator) -> np.ndarray:
-    shape = [
-        size if isinstance(size, int) else batch if axis == 0 else 16
-        for axis, size in enumerate(tensor.shape or [batch])
-    ]
-    if tensor.dtype == "float32":
-        return generator.normal(size=shape).astype(np.float32)
-    if tensor.dtype == "string":
-        values = np.empty(shape, np.object_)
-        values[...] = "a"
-        return values
-    return generator.integers(0, 2, shape).astype(tensor.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from export.runtime import Session
 from export.sample import SourceContext
 from export.source_file import SourceFile
 from export.sources.origin import source_path
-from export.tensors import Answers, Tensors
+from export.tensors import Answers, Array, Tensors
 
 OPSETS = {"": 20, "ai.onnx.ml": 3}
 PICKLES = {".joblib", ".pkl", ".pickle"}
 MOST_SPLITS = 4000  # rows at split points that are compared
 SAME = 1e-4
+UNTRUSTED = ("sklearn.externals", "sklearn.utils._testing", "sklearn.tests")
 
 
 def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> SklearnSource:
@@ -45,10 +47,13 @@ class SklearnSource:
     def __init__(self, recipe: Recipe, estimator: Any) -> None:
         self.recipe, self.estimator = recipe, estimator
         self.judge = f"scikit-learn {sklearn.__version__}"
-        if not hasattr(estimator, "predict"):
+        self._named = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
+        if not hasattr(estimator, "predict") and not hasattr(estimator, "transform"):
             raise SourceError(
-                f"{recipe.name}: {type(estimator).__name__} is no estimator: it has no predict"
+                f"{recipe.name}: {type(estimator).__name__} is no estimator: it has neither "
+                "predict nor transform"
             )
+        self._check_names()
 
     def export(self, path: Path) -> int:
         """Convert; a classifier gives probabilities as "scores"."""
@@ -93,8 +98,11 @@ class SklearnSource:
                     "CalibratedClassifierCV"
                 )
             answer = self.estimator.predict_proba(rows)
-        else:
+        elif hasattr(self.estimator, "predict"):
             answer = np.asarray(self.estimator.predict(rows)).reshape(len(rows), -1)
+        else:
+            answer = self.estimator.transform(rows)
+            answer = answer.toarray() if hasattr(answer, "toarray") else answer
         return {network_outputs(self.recipe)[0]: np.asarray(answer, np.float32)}
 
     def _classifies(self) -> bool:
@@ -103,13 +111,38 @@ class SklearnSource:
         return bool(is_classifier(self.estimator))
 
     def _rows(self, inputs: Tensors) -> Any:
-        """What the estimator was fitted on: an array, or named columns."""
+        """What the estimator was fitted on: an array, or a table with named columns."""
         if list(inputs) == ["features"]:
-            return inputs["features"].astype(np.float64)
-        columns = [values[:, 0] for values in inputs.values()]
-        if any(column.dtype == np.object_ for column in columns):
-            return np.stack([column.astype(object) for column in columns], axis=1)
-        return np.stack([column.astype(np.float64) for column in columns], axis=1)
+            rows = inputs["features"].astype(np.float64)
+            return self._frame(dict(zip(self._named, rows.T, strict=True))) if self._named else rows
+        columns = {name: _as_fitted(values[:, 0]) for name, values in inputs.items()}
+        if self._named:
+            return self._frame({name: columns[name] for name in self._named})
+        kinds = {column.dtype for column in columns.values()}
+        kind = np.object_ if np.dtype(np.object_) in kinds else np.float64
+        return np.stack([column.astype(kind) for column in columns.values()], axis=1)
+
+    def _frame(self, columns: dict[str, Array]) -> Any:
+        import pandas
+
+        return pandas.DataFrame(columns)
+
+    def _check_names(self) -> None:
+        """An estimator that was fitted on named columns gets them by those names."""
+        section = self.recipe.file.input
+        if section.kind != "table" or not self._named:
+            return
+        ours = [column.name for column in section.columns]
+        if len(ours) != len(self._named) or (not section.matrix and set(ours) != set(self._named)):
+            raise RecipeError(
+                f"{self.recipe.name}: the recipe has the columns {', '.join(ours)}; the estimator "
+                f"was fitted on {', '.join(self._named)}"
+            )
+        if set(ours) == set(self._named) and section.matrix and ours != self._named:
+            raise RecipeError(
+                f"{self.recipe.name}: the recipe's columns are those of the estimator in another "
+                f"order; it was fitted on {', '.join(self._named)}"
+            )
 
     def _compare_at_splits(self, path: Path) -> None:
         """At a tree's thresholds float32 and float64 may fall to other sides.
@@ -186,23 +219,47 @@ def load_file(path: Path, *, trust: bool) -> Any:
         )
     import joblib
 
-    return joblib.load(path)
+    try:
+        return joblib.load(path)
+    except Exception as error:  # a pickle raises whatever it likes
+        raise SourceError(f"{path.name}: cannot be loaded: {error}") from error
 
 
 def _from_skops(path: Path) -> Any:
     from skops import io
 
-    unknown = [name for name in io.get_untrusted_types(file=path) if not _known(name)]
-    if unknown:
+    try:
+        asked = io.get_untrusted_types(file=path)
+    except Exception as error:  # a file that is no skops file at all
+        raise SourceError(f"{path.name}: skops cannot read it: {error}") from error
+    if unknown := [name for name in asked if not _trusted(name)]:
         raise SourceError(
-            f"{path.name} holds types , not scikit-learn's: {', '.join(unknown)}; nothing of "
-            "it is loaded. Give the estimator by source.py instead"
+            f"{path.name} holds types that are not scikit-learn's: {', '.join(unknown)}; nothing "
+            "of it is loaded. Let a function of source.py return the estimator instead"
         )
-    return io.load(path, trusted=io.get_untrusted_types(file=path))
+    return io.load(path, trusted=asked)
 
 
-def _known(name: str) -> bool:
-    return name.split(".")[0] in ("sklearn", "numpy", "scipy")
+def _trusted(name: str) -> bool:
+    """A class that scikit-learn defines itself, beside those that skops trusts already.
+
+    Never a function: with functions a file could have anything called.
+    """
+    module, _, attribute = name.rpartition(".")
+    if not module.startswith("sklearn.") or module.startswith(UNTRUSTED):
+        return False
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ImportError:
+        return False
+    return isinstance(found, type) and found.__module__.startswith("sklearn.")
+
+
+def _as_fitted(column: Array) -> Array:
+    """As estimators are fitted: texts as objects, numbers in double precision."""
+    if column.dtype.kind in "OU":
+        return column.astype(np.object_)
+    return column.astype(np.int64 if column.dtype.kind in "iub" else np.float64)
 
 
 def _type(tensor: Tensor) -> Any:

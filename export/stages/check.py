@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-import onnx
 
 from export.contract import Tensor
 from export.errors import Refused
+from export.frozen import BATCHES, BY_STEPS, frozen_rows
+from export.inspection.file_check import file_reasons
 from export.network import network_outputs
 from export.parity import check_outputs, compare
 from export.runtime import Port, Session
@@ -17,10 +18,6 @@ from export.spec import decoded_inputs, judged_outputs, stream_of
 from export.stages.results import Exported
 from export.tensors import Tensors, stack, unstack
 
-# com.microsoft: operators that onnxruntime-web has too; loading there is what proves it.
-DOMAINS = {"", "ai.onnx", "ai.onnx.ml", "com.microsoft"}
-MAX_OPSET, MAX_IR = 20, 10  # newer ones do not load in every shipped browser backend
-BATCHES = (1, 2, 3)
 COARSE = 1e-3  # a wrong graph is off by much more; the recipe's own limits judge the rest
 
 
@@ -35,43 +32,13 @@ def check(exported: Exported, examples: Sequence[Tensors]) -> None:
 
     `examples`: the decoded golden examples, of every length there is among them.
     """
-    reasons = check_file(exported.path) + _check_inputs(exported)
+    reasons = [*map(str, file_reasons(exported.path)), *_check_inputs(exported)]
     if reasons:
         raise Refused(reasons)
     session = Session(exported.path, stream_of(exported.sourced.recipe.file.input))
     for positions in _lengths(examples):
         for batch in BATCHES:
             _check_batch(exported, session, examples, positions, batch)
-
-
-def check_file(path: Path) -> list[str]:
-    """What is wrong with an ONNX file by itself: form, operators, versions, completeness."""
-    model = onnx.load(path, load_external_data=False)
-    reasons = []
-    try:
-        onnx.checker.check_model(model, full_check=True)
-    except Exception as error:  # the checker raises several unrelated types
-        reasons.append(f"{path.name}: not valid ONNX: {str(error).strip().splitlines()[0]}")
-    if model.ir_version > MAX_IR:
-        reasons.append(f"{path.name}: IR version {model.ir_version}, limit {MAX_IR}")
-    for opset in model.opset_import:
-        if opset.domain not in DOMAINS:
-            reasons.append(
-                f"{path.name}: operators of the domain {opset.domain!r} run in no browser"
-            )
-        elif opset.domain in ("", "ai.onnx") and opset.version > MAX_OPSET:
-            reasons.append(f"{path.name}: opset {opset.version}, limit {MAX_OPSET}")
-    outside = [
-        t.name for t in model.graph.initializer if t.data_location == onnx.TensorProto.EXTERNAL
-    ]
-    if outside:
-        reasons.append(
-            f"{path.name}: {len(outside)} weights lie in another file, first {outside[0]}"
-        )
-    leaks = [node.name for node in model.graph.node if node.metadata_props or node.doc_string]
-    if leaks:
-        reasons.append(f"{path.name}: {len(leaks)} nodes carry private metadata, first {leaks[0]}")
-    return reasons
 
 
 def _told(path: Path, ports: Iterable[Port]) -> tuple[Tensor, ...]:
@@ -147,12 +114,9 @@ def _check_batch(
         outputs = session.run_batch(stack([examples[i] for i in chosen]))
     except Exception as error:
         raise Refused([f"{where}: does not run: {str(error).splitlines()[0]}"]) from error
-    frozen = [f"{n}: {len(v)}" for n, v in outputs.items() if v.ndim and len(v) != batch]
-    if frozen:
-        raise Refused([
-            f"{where}: frozen batch: {batch} rows in, rows out: {', '.join(frozen)}; a loop or a "
-            "condition over the batch was recorded as it went once; write it without"
-        ])  # fmt: skip
+    if frozen := frozen_rows(outputs, batch):
+        rows = ", ".join(f"{n}: {len(outputs[n]) if outputs[n].ndim else 'none'}" for n in frozen)
+        raise Refused([f"{where}: frozen batch: {batch} rows in, rows out: {rows}; {BY_STEPS}"])
     stream = stream_of(sourced.recipe.file.input)
     states = {state.output for state in stream.states} if stream else set()
     expected = [t for t in exported.outputs if t.name not in states]

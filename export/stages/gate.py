@@ -71,7 +71,9 @@ def offered(
             better = [
                 other
                 for other in passed
-                if other != variant and _beats(evidence, results, sizes, backend, other, variant)
+                if other != variant
+                and results[other][backend].status == "passed"  # of two equal ones, one stays
+                and _beats(evidence, results, sizes, backend, other, variant)
             ]
             if better and variant != "fp32":
                 why = f"{better[0]} is no larger, no slower and no less exact here"

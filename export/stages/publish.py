@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
+import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from export.contract import (
     SCHEMA_VERSION,
@@ -22,7 +24,9 @@ from export.contract import (
     read_index,
     to_json,
 )
-from export.errors import Refused
+from export.decision_record import Before, decision_record
+from export.errors import Refused, SetupError
+from export.evidence import Evidence
 from export.model_card import model_card
 from export.stages.results import Verified
 from export.tensors import Tensors
@@ -62,32 +66,52 @@ def publish(
     """Write the next version beside the others, rename it into place, then switch index.json.
 
     `by` and `why` go into the record of publications. Interrupted anywhere, index.json still names
-    the version of before; what was left half-written is cleared by the next publication.
+    the version of before. What is half-written is cleared at once, or, after a kill, by the next
+    publication. Raises Refused for private text, SetupError when models/ cannot be written.
     """
-    recipe = verified.measured.quantised.recipe
-    home = models / recipe.name
-    with FileLock(models / LOCK, timeout=LOCK_TIMEOUT_S):
-        clear_unfinished(models, recipe.name)
-        version = _next_version(home)
+    name = verified.measured.quantised.recipe.name
+    home = models / name
+    with locked(models):
+        clear_unfinished(models, name)
+        version = _next_version(models, name)
         incoming = home / f"{INCOMING}{version}"
         incoming.mkdir(parents=True)
+        event = Event(action="publish", version=version, at=now(), by=by, why=why)
+        record = decision_record(verified, provenance, event, _before(models, name))
         try:
-            contract = _write(incoming, version, verified, tensors, provenance)
+            contract = _write(incoming, version, verified, tensors, provenance, record)
             refuse_private(incoming)
             (home / JOURNAL).write_text(str(version))
             incoming.rename(home / str(version))
+            _switch(models, home / str(version), contract, event)
         finally:
-            shutil.rmtree(incoming, ignore_errors=True)
-        event = Event(action="publish", version=version, at=now(), by=by, why=why)
-        _switch(models, home / str(version), contract, event)
-        (home / JOURNAL).unlink()
+            clear_unfinished(models, name)
     return contract
+
+
+@contextlib.contextmanager
+def locked(models: Path) -> Iterator[None]:
+    """Alone in models/. SetupError when another has it for too long, or it cannot be written."""
+    try:
+        with FileLock(models / LOCK, timeout=LOCK_TIMEOUT_S):
+            yield
+    except Timeout as error:
+        raise SetupError(
+            f"{models}: another publication or rollback holds it for over {LOCK_TIMEOUT_S} s; "
+            "try again when that has ended"
+        ) from error
+    except OSError as error:
+        where = error.filename2 or error.filename or models  # of a copy, the target
+        raise SetupError(
+            f"{where}: {error.strerror or error}; the current versions are as they were. Make room "
+            "or give the rights, and try again"
+        ) from error
 
 
 def clear_unfinished(models: Path, name: str) -> None:
     """Remove what an interrupted publication left: hidden files, and the version of its journal.
 
-    A version folder that no journal names is never removed, listed or not.
+    Never removed is a version folder that is listed, or that no journal names.
     """
     home = models / name
     journal = home / JOURNAL
@@ -98,12 +122,23 @@ def clear_unfinished(models: Path, name: str) -> None:
             shutil.rmtree(home / version, ignore_errors=True)
         journal.unlink()
     for leftover in home.glob(f"{INCOMING}*"):
-        shutil.rmtree(leftover)
+        shutil.rmtree(leftover, ignore_errors=True)
     (models / f"{INCOMING}index").unlink(missing_ok=True)
 
 
-def _next_version(home: Path) -> int:
-    return max((int(p.name) for p in home.glob("*") if p.name.isdigit()), default=0) + 1
+def _next_version(models: Path, name: str) -> int:
+    """Above every folder and every number ever listed: a number is never given twice."""
+    entry = read_index(models / "index.json").models.get(name)
+    folders = [int(p.name) for p in (models / name).glob("*") if p.name.isdigit()]
+    return max([0, *folders, *(entry.versions if entry else [])]) + 1
+
+
+def _before(models: Path, name: str) -> Before | None:
+    contract = published(models, name)
+    if contract is None:
+        return None
+    path = models / name / str(contract.version) / "evidence.json"
+    return Before(contract, Evidence.model_validate_json(path.read_bytes()))
 
 
 def _write(
@@ -112,6 +147,7 @@ def _write(
     verified: Verified,
     tensors: Sequence[Tensors],
     provenance: Provenance,
+    record: str,
 ) -> Contract:
     measured = verified.measured
     quantised, exported = measured.quantised, measured.quantised.exported
@@ -122,6 +158,7 @@ def _write(
     documents = {
         "evidence.json": to_json(measured.evidence),
         "details.json": to_json(measured.details),
+        "decision.md": record.encode(),
         "README.md": model_card(quantised.recipe, version, measured.evidence, provenance).encode(),
     }
     for name, data in documents.items():
@@ -153,8 +190,14 @@ def write_entry(models: Path, name: str, entry: IndexEntry) -> None:
         schema_version=SCHEMA_VERSION, models=dict(sorted({**index.models, name: entry}.items()))
     )
     unfinished = models / f"{INCOMING}index"
-    unfinished.write_bytes(to_json(changed))
-    unfinished.replace(models / "index.json")
+    try:
+        with unfinished.open("wb") as file:
+            file.write(to_json(changed))
+            file.flush()
+            os.fsync(file.fileno())  # else a power cut may leave the new name with no content
+        unfinished.replace(models / "index.json")
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def refuse_private(folder: Path) -> None:

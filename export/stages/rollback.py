@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from filelock import FileLock
-
 from export.contract import Contract, Event, IndexEntry, read_contract, read_index, sha256
 from export.errors import Refused
-from export.stages.publish import LOCK, LOCK_TIMEOUT_S, write_entry
+from export.stages.publish import locked, write_entry
 from export.version import index_entry, now
 
 
@@ -19,7 +17,7 @@ def rollback(
 
     Its files are compared with their hashes first. Raises Refused with every reason.
     """
-    with FileLock(models / LOCK, timeout=LOCK_TIMEOUT_S):
+    with locked(models):
         index = read_index(models / "index.json")
         if name not in index.models:
             known = ", ".join(index.models) or "none"
@@ -42,8 +40,8 @@ def rollback(
 def whole(folder: Path) -> Contract:
     """The contract of a version whose every file is what it promises; Refused names the others."""
     contract = read_contract(folder / "contract.json")
-    label = f"{contract.name}/{contract.version}"
-    reasons = []
+    label, said = f"{folder.parent.name}/{folder.name}", f"{contract.name}/{contract.version}"
+    reasons = [] if said == label else [f"{label}: its contract says that it is {said}"]
     for ref in contract.files():
         path = folder / ref.file
         if not path.is_file():

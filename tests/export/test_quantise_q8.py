@@ -60,8 +60,8 @@ def convolutions(tmp_path: Path) -> Path:
     """
     nodes = [
         helper.make_node("Div", ["x", "scale"], ["pixels"], f"{PREFIX}scale"),
-        helper.make_node("Conv", ["pixels", "W1", "b"], ["b1"], "first", pads=[1] * 4),
-        helper.make_node("Relu", ["b1"], ["r1"], "relu"),
+        helper.make_node("Conv", ["pixels", "W1", "b"], ["b0"], "first", pads=[1] * 4),
+        helper.make_node("Relu", ["b0"], ["r1"], "relu"),
         helper.make_node("Conv", ["r1", "D"], ["r2"], "each", pads=[1] * 4, group=8),
         helper.make_node("Conv", ["r2", "W2", "b"], ["r3"], "second"),
         helper.make_node("Add", ["r3", "r1"], ["r4"], "around"),
@@ -293,14 +293,15 @@ def test_layers_are_found_with_what_follows_them(convolutions: Path) -> None:
 
 @pytest.fixture
 def sentences(tmp_path: Path) -> Path:
-    """An embedding that is the last layer's weight too, a table of integers, a turned Gemm."""
+    """An embedding that is the last layers' weight too, a table of integers, a turned Gemm."""
     nodes = [
         helper.make_node("Gather", ["order", "x"], ["place"], "order_of"),
         helper.make_node("Gather", ["E", "place"], ["h"], "embedding"),
         helper.make_node("ReduceMean", ["h", "axis"], ["m"], "mean", keepdims=0),
         helper.make_node("Gemm", ["m", "G", "g"], ["n"], "turned", transB=1),
         helper.make_node("MatMul", ["n", "P"], ["o"], "product"),
-        helper.make_node("Gemm", ["o", "E"], ["y"], "tied", transB=1),
+        helper.make_node("Gemm", ["o", "E"], ["s"], "tied", transB=1),
+        helper.make_node("MatMul", ["s", "E"], ["y"], "again"),
     ]
     weights: Tensors = {
         "order": np.arange(50, dtype=np.int64)[::-1].copy(), "E": random(50, 48, seed=1),
@@ -319,7 +320,7 @@ def test_q4_is_near_with_a_tied_embedding(sentences: Path, block: int) -> None:
     model = to_q4(sentences, block, [])
 
     kinds = [node.op_type for node in model.graph.node]
-    assert kinds.count("MatMulNBits") == 3
+    assert kinds.count("MatMulNBits") == 4
     assert kinds.count("GatherBlockQuantized") == 1
     assert {o.domain: o.version for o in model.opset_import}[""] == 20
     right = np.concatenate([answers(sentences, [one]) for one in feeds])
@@ -333,8 +334,8 @@ def test_q4_leaves_named_nodes_in_float(sentences: Path) -> None:
 
     kinds = [node.op_type for node in model.graph.node]
     assert "GatherBlockQuantized" not in kinds
-    assert kinds.count("MatMulNBits") == 2
-    assert {"E", "G"} <= floats(model)
+    assert kinds.count("MatMulNBits") == 3
+    assert {"E_of_order_of", "G"} <= floats(model)
 
 
 RUN = """
@@ -370,4 +371,4 @@ def test_q4_gives_the_same_in_the_browsers_runtime(sentences: Path, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     got = np.array(json.loads(done.stdout.splitlines()[-1])).reshape(2, -1)
     native = Session(model.SerializeToString()).run_batch({"x": x})["y"].astype(np.float32)
-    np.testing.assert_allclose(got, native, atol=1e-4)
+    np.testing.assert_allclose(got, native, rtol=1e-4, atol=1e-3)

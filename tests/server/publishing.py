@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from export.contract import (
@@ -12,11 +13,13 @@ from export.contract import (
     DrawingInput,
     Index,
     IndexEntry,
+    Input,
     Provenance,
     Resize,
     ScoresDecision,
     Tensor,
     TensorInput,
+    ValuesDecision,
     Variant,
     file_ref,
     read_contract,
@@ -34,12 +37,19 @@ def publish(
     outputs: list[Tensor],
     *,
     status: str = "passed",
+    reader: Input | None = None,
+    files: Mapping[str, bytes] | None = None,
 ) -> None:
-    """Publish `model` as version 1 of `name`, with one variant, fp32."""
+    """Publish `model` as version 1 of `name`, with one variant, fp32.
+
+    Several tensors are read as they are, one as a drawing, unless `reader` says otherwise; `files`
+    lie in the version beside the model.
+    """
     inputs = given if isinstance(given, list) else [given]
     folder = models / name / "1"
     folder.mkdir(parents=True)
-    (folder / "model.onnx").write_bytes(model)
+    for file, data in {"model.onnx": model, **(files or {})}.items():
+        (folder / file).write_bytes(data)
     result = BackendResult.model_validate({"status": status})
     contract = Contract(
         schema_version=SCHEMA_VERSION,
@@ -50,21 +60,12 @@ def publish(
         task="image-classification",
         licence="MIT",
         labels=["a", "b"],
-        input=TensorInput(kind="tensor")
-        if isinstance(given, list)
-        else DrawingInput(
-            kind="drawing",
-            tensor=given.name,
-            resize=Resize(filter="bilinear"),
-            orientation="exif",
-            background=[255, 255, 255],
-            colour_profile="ignore",
-            ink="auto",
-            fit="ink",
-        ),
+        input=reader or _reader(given),
         inputs=inputs,
         outputs=outputs,
-        decision=ScoresDecision(
+        decision=ValuesDecision(kind="values", values=[outputs[0].name])
+        if reader or isinstance(given, list)
+        else ScoresDecision(
             kind="scores",
             probabilities=outputs[0].name,
             top_probabilities=outputs[0].name,
@@ -95,6 +96,21 @@ def publish(
     )
     (folder / "contract.json").write_bytes(to_json(contract))
     list_version(models, name, 1)
+
+
+def _reader(given: Tensor | list[Tensor]) -> Input:
+    if isinstance(given, list):
+        return TensorInput(kind="tensor")
+    return DrawingInput(
+        kind="drawing",
+        tensor=given.name,
+        resize=Resize(filter="bilinear"),
+        orientation="exif",
+        background=[255, 255, 255],
+        colour_profile="ignore",
+        ink="auto",
+        fit="ink",
+    )
 
 
 def list_version(models: Path, name: str, version: int) -> None:

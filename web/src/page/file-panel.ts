@@ -1,7 +1,7 @@
 // Any file by choice, drop or paste. Tells the page what was given; knows nothing of models.
 
-import { css, html, LitElement, nothing } from 'lit';
-import { FileDrop } from './file-drop';
+import { css, html, LitElement } from 'lit';
+import { FileIntake } from './file-intake';
 import * as format from './format';
 import { type Given, NOTHING, type TakesFiles } from './given';
 import { clear, document as documentIcon } from './icons';
@@ -24,7 +24,7 @@ export class FilePanel extends LitElement implements TakesFiles {
   declare accepted: string;
   declare chosen: Chosen | null;
 
-  readonly #dropped = new FileDrop(this, (file, name) => this.take(file, name));
+  readonly #intake = new FileIntake(this, (file, name) => this.take(file, name));
 
   constructor() {
     super();
@@ -37,7 +37,7 @@ export class FilePanel extends LitElement implements TakesFiles {
     const { chosen } = this;
     return html`
       <h2>File</h2>
-      <div class="well ${this.#dropped.over ? 'over' : ''} ${chosen ? 'filled' : ''}" @click=${this.#pick}>
+      <div class="well ${this.#intake.over ? 'over' : ''} ${chosen ? 'filled' : ''}" @click=${this.#intake.choose}>
         ${
           chosen
             ? html`<p class="name">${chosen.name}</p><p class="small soft">${format.bytes(chosen.blob.size)}</p>`
@@ -46,8 +46,8 @@ export class FilePanel extends LitElement implements TakesFiles {
       </div>
       <div class="row">
         <button ?disabled=${chosen === null} @click=${this.#clear}>${clear}Clear</button>
-        <button aria-label="Choose a file" @click=${this.#pick}>${documentIcon}File</button>
-        <input type="file" accept=${this.accepted || nothing} aria-label="File" hidden @change=${this.#picked} />
+        <button aria-label="Choose a file" @click=${this.#intake.choose}>${documentIcon}File</button>
+        ${this.#intake.input('File', this.accepted)}
       </div>
     `;
   }
@@ -64,18 +64,6 @@ export class FilePanel extends LitElement implements TakesFiles {
   #clear(): void {
     this.chosen = null;
     this.#give(NOTHING);
-  }
-
-  #pick(): void {
-    this.renderRoot.querySelector('input')?.click();
-  }
-
-  #picked(event: Event): void {
-    const input = event.target as HTMLInputElement;
-    const file = input.files?.[0];
-    if (file) this.take(file, file.name);
-    // The same file chosen again is a new choice.
-    input.value = '';
   }
 
   static override styles = [

@@ -3,7 +3,7 @@
 
 import { css, html, LitElement, nothing } from 'lit';
 import './drawing-pad';
-import { FileDrop } from './file-drop';
+import { FileIntake } from './file-intake';
 import * as format from './format';
 import { type Given, NOTHING, type TakesFiles } from './given';
 import { clear, picture as pictureIcon, undo } from './icons';
@@ -32,7 +32,7 @@ export class InputPanel extends LitElement implements TakesFiles {
   declare measured: string;
   declare strokes: number;
 
-  readonly #dropped = new FileDrop(this, (file, name) => this.take(file, name));
+  readonly #intake = new FileIntake(this, (file, name) => this.take(file, name));
 
   constructor() {
     super();
@@ -58,7 +58,7 @@ export class InputPanel extends LitElement implements TakesFiles {
     const empty = this.chosen === null && this.strokes === 0;
     return html`
       <h2>${drawing ? 'Draw' : 'Picture'}</h2>
-      <div class="well ${this.#dropped.over ? 'over' : ''} ${this.chosen ? 'filled' : ''} ${drawing ? 'square' : ''}">
+      <div class="well ${this.#intake.over ? 'over' : ''} ${this.chosen ? 'filled' : ''} ${drawing ? 'square' : ''}">
         ${
           drawing
             ? html`<lw-drawing-pad
@@ -79,7 +79,7 @@ export class InputPanel extends LitElement implements TakesFiles {
             ></lw-picture-view>`
             : drawing
               ? nothing
-              : html`<div class="invitation" @click=${this.#pick}>
+              : html`<div class="invitation" @click=${this.#intake.choose}>
                 <p>Choose, drop or paste a picture</p>
                 <p class="small soft">JPEG, PNG or WebP. It stays on this device.</p>
               </div>`
@@ -93,8 +93,8 @@ export class InputPanel extends LitElement implements TakesFiles {
             ? html`<button ?disabled=${this.strokes === 0 || this.chosen !== null} @click=${this.#undo}>${undo}Undo</button>`
             : nothing
         }
-        <button aria-label="Choose a picture" @click=${this.#pick}>${pictureIcon}Picture</button>
-        <input type="file" accept=${ACCEPTED} aria-label="Picture file" hidden @change=${this.#picked} />
+        <button aria-label="Choose a picture" @click=${this.#intake.choose}>${pictureIcon}Picture</button>
+        ${this.#intake.input('Picture file', ACCEPTED)}
       </div>
     `;
   }
@@ -137,18 +137,6 @@ export class InputPanel extends LitElement implements TakesFiles {
 
   #undo(): void {
     this.#pad?.undo();
-  }
-
-  #pick(): void {
-    this.renderRoot.querySelector('input')?.click();
-  }
-
-  #picked(event: Event): void {
-    const input = event.target as HTMLInputElement;
-    const file = input.files?.[0];
-    if (file) this.take(file, file.name);
-    // The same file chosen again is a new choice.
-    input.value = '';
   }
 
   #keys = (event: KeyboardEvent): void => {

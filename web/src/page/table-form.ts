@@ -4,7 +4,7 @@
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { Column, TableInput } from '../shared/contract';
 import { readRow } from '../shared/row';
-import { FileDrop } from './file-drop';
+import { FileIntake } from './file-intake';
 import type { Given, TakesFiles } from './given';
 import { clear, document as documentIcon } from './icons';
 import {
@@ -32,7 +32,7 @@ export class TableForm extends LitElement implements TakesFiles {
   /** Why a file was not taken, or ''. */
   declare refused: string;
 
-  readonly #dropped = new FileDrop(this, (file, name) => this.take(file, name));
+  readonly #intake = new FileIntake(this, (file, name) => this.take(file, name));
 
   constructor() {
     super();
@@ -50,14 +50,14 @@ export class TableForm extends LitElement implements TakesFiles {
     if (spec === null) return nothing;
     return html`
       <h2>Row</h2>
-      <form class=${this.#dropped.over ? 'over' : ''} autocomplete="off" @submit=${prevent}>
+      <form class=${this.#intake.over ? 'over' : ''} autocomplete="off" @submit=${prevent}>
         ${spec.columns.map((column, i) => this.#field(column, i, spec.matrix))}
       </form>
       ${this.refused ? html`<p class="small refused" role="alert">${this.refused}</p>` : nothing}
       <div class="row">
         <button ?disabled=${this.texts.size === 0} @click=${this.#clear}>${clear}Clear</button>
-        <button @click=${this.#pick}>${documentIcon}Row from a file</button>
-        <input type="file" accept=${ACCEPTED} aria-label="File with a row" hidden @change=${this.#picked} />
+        <button @click=${this.#intake.choose}>${documentIcon}Row from a file</button>
+        ${this.#intake.input('File with a row', ACCEPTED)}
       </div>
     `;
   }
@@ -113,18 +113,6 @@ export class TableForm extends LitElement implements TakesFiles {
     if (this.spec !== null) this.texts = emptyTexts(this.spec);
     this.refused = '';
     this.#give('');
-  }
-
-  #pick(): void {
-    this.renderRoot.querySelector<HTMLInputElement>('input[type=file]')?.click();
-  }
-
-  #picked(event: Event): void {
-    const input = event.target as HTMLInputElement;
-    const file = input.files?.[0];
-    if (file) this.take(file, file.name);
-    // The same file chosen again is a new choice.
-    input.value = '';
   }
 
   static override styles = [

@@ -1,11 +1,13 @@
-// Files dropped or pasted anywhere on the page: a near miss must not make the browser leave for the file.
+// Files chosen, and dropped or pasted anywhere on the page: a near miss must not make the browser leave for the file.
 
-import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { html, nothing, type ReactiveController, type ReactiveControllerHost } from 'lit';
+import { createRef, ref } from 'lit/directives/ref.js';
 
-export class FileDrop implements ReactiveController {
+export class FileIntake implements ReactiveController {
   /** A file is being held above the page. */
   over = false;
   readonly #host: ReactiveControllerHost;
+  readonly #input = createRef<HTMLInputElement>();
   readonly #take: (file: File, name: string) => void;
 
   constructor(host: ReactiveControllerHost, take: (file: File, name: string) => void) {
@@ -27,6 +29,24 @@ export class FileDrop implements ReactiveController {
     document.removeEventListener('dragleave', this.#dragLeave);
     document.removeEventListener('drop', this.#drop);
   }
+
+  /** The hidden input behind `choose`; `accepted` as the file chooser takes it, '' for any. */
+  input(label: string, accepted: string) {
+    return html`<input ${ref(this.#input)} type="file" accept=${accepted || nothing} aria-label=${label} hidden @change=${this.#picked} />`;
+  }
+
+  /** Opens the file chooser. */
+  readonly choose = (): void => {
+    this.#input.value?.click();
+  };
+
+  #picked = (event: Event): void => {
+    const input = event.target as HTMLInputElement;
+    const file = input.files?.[0];
+    if (file) this.#take(file, file.name);
+    // The same file chosen again is a new choice.
+    input.value = '';
+  };
 
   #set(over: boolean): void {
     if (this.over === over) return;
