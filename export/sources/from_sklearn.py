@@ -86,7 +86,11 @@ class SklearnSource:
         with_free_batch(model)
         onnx.save(model, path)
         self._compare_at_splits(path)
-        return sum(int(np.prod(t.dims)) for t in model.graph.initializer)
+        # Trees and linear models hold their numbers in attributes.
+        told = (a for node in model.graph.node for a in node.attribute)
+        return sum(int(np.prod(t.dims)) for t in model.graph.initializer) + sum(
+            len(attribute.floats) for attribute in told
+        )
 
     def infer(self, inputs: Tensors) -> Answers:
         """The estimator's own answers."""
