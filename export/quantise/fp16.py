@@ -62,6 +62,7 @@ def to_fp16(
             node_block_list=sorted(blocked),
             op_block_list=[],  # by name above: with "Cast" here it wraps its own casts for ever
         )  # fmt: skip
+    _with_float32_outputs(converted.graph)
     _without_detours(converted.graph)
     _check(converted)
     return converted
@@ -110,6 +111,21 @@ def _prepared(core: onnx.ModelProto) -> onnx.ModelProto:
                     ends[i] = within if name == output else name
         graph.node.append(helper.make_node("Identity", [within], [output], within))
     return model
+
+
+def _with_float32_outputs(graph: onnx.GraphProto) -> None:
+    """The converter leaves an output in half precision where a node in float32 makes it."""
+    makers = {name: node for node in graph.node for name in node.output}
+    for value in graph.output:
+        if value.type.tensor_type.elem_type != TensorProto.FLOAT16:
+            continue
+        cast = makers[value.name]
+        if not _casts(cast, TensorProto.FLOAT16):
+            raise RecipeError(f"fp16: the converter leaves the output {value.name} in half "
+                              "precision; leave fp16 out of [variants] offer")  # fmt: skip
+        cast.op_type = "Identity"
+        del cast.attribute[:]
+        value.type.tensor_type.elem_type = TensorProto.FLOAT
 
 
 def _without_detours(graph: onnx.GraphProto) -> None:

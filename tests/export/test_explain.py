@@ -98,14 +98,14 @@ def details(worst: str) -> Details:
     })  # fmt: skip
 
 
-def judged(variant: str, what: str, passed: bool) -> Evidence:
+def judged(*measured: tuple[str, str, bool]) -> Evidence:
     return Evidence.model_validate({
         "schema_version": 2, "name": "explained", "judge": "none", "environment": {}, "notes": [],
         "measurements": [{
             "what": what, "variant": variant, "where": "python-cpu", "data": "golden examples",
             "count": 2, "value": 1.0, "unit": "", "limit": 1e-3, "rule": "at most",
             "passed": passed,
-        }],
+        } for variant, what, passed in measured],
     })  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def examples() -> list[Tensors]:
 
 
 def test_the_layer_where_q8_leaves_fp32_is_named_with_the_way_out(measured: Measured) -> None:
-    (line,) = explain(measured, judged("q8", "max_difference", False), examples())
+    (line,) = explain(measured, judged(("q8", "max_difference", False)), examples())
     assert line.startswith("q8 against fp32, first tensor that differs: second of layer-second ")
     assert line.endswith('keep_fp32 = ["layer-second"] may help')
 
@@ -141,4 +141,11 @@ def test_kept_in_float32_as_told_the_network_is_near_again(
 def test_what_is_no_loss_of_exactness_of_a_variant_is_not_explained(
     measured: Measured, variant: str, what: str, passed: bool
 ) -> None:
-    assert explain(measured, judged(variant, what, passed), examples()) == []
+    assert explain(measured, judged((variant, what, passed)), examples()) == []
+
+
+def test_what_fp32_misses_in_the_same_place_is_not_the_variants_doing(measured: Measured) -> None:
+    both = judged(("fp32", "accuracy", False), ("q8", "accuracy", False))
+    assert explain(measured, both, examples()) == []
+    more = judged(("fp32", "accuracy", False), ("q8", "cosine", False))
+    assert len(explain(measured, more, examples())) == 1

@@ -37,6 +37,7 @@ def native(model: onnx.ModelProto, inputs: Tensors) -> Floats:
     """The only answer, by ONNX Runtime on this processor."""
     onnx.checker.check_model(model, full_check=True)
     (answer,) = Session(model.SerializeToString()).run_batch(inputs).values()
+    assert answer.dtype == np.float32
     return f32(answer)
 
 
