@@ -242,7 +242,7 @@ def kept(boxes: Floats, scores: Floats) -> dict[str, Any]:
     classes = np.full(MOST, -1, np.int64)
     for i, (score, label, place) in enumerate(best):
         corners[i], values[i], classes[i] = boxes[place], score, label
-    return {"boxes": corners, "box_scores": values, "box_classes": classes}
+    return {"box_corners": corners, "box_scores": values, "box_classes": classes}
 
 
 def shared(one: Floats, other: Floats) -> float:
