@@ -203,7 +203,7 @@ def examples(context: SourceContext) -> list[Sample]:
         made("long", guitar, tune, "More than a window", seconds=3.0),
         Sample("stereo", written(np.stack([both, both[::-1]], 1), 44_100), None,
                "Piano and flute in stereo", shown=False),
-        # Not silence itself: its range is 0, the network divides by it, and TensorFlow's own answers
+        # Not silence itself: the network divides by its range, 0, and TensorFlow's own answers
         # then differ by 0.05 from row to row of one batch.
         Sample("hush", written(hush / 32767, RATE), None, "Next to silence", shown=False),
     ]  # fmt: skip
