@@ -68,7 +68,7 @@ class TorchSource:
                     self._module, examples, path, dynamo=True, opset_version=OPSET,
                     external_data=False, input_names=[tensor.name for tensor in inputs],
                     output_names=network_outputs(self.recipe),
-                    dynamic_shapes=_dynamic(inputs, examples), verbose=False,
+                    dynamic_shapes=self._dynamic(inputs), verbose=False,
                 )  # fmt: skip
             except Exception as error:  # torch's exporter raises many kinds
                 raise SourceError(
@@ -103,6 +103,18 @@ class TorchSource:
             size *= section.rate * EXAMPLE_SECONDS // EXAMPLE_SIZE
         sizes = [s if isinstance(s, int) else batch if s == "batch" else size for s in shape]
         return torch.zeros(sizes, dtype=DTYPES[tensor.dtype])
+
+    def _dynamic(self, inputs: list[Tensor]) -> tuple[Any, ...]:
+        """Of each input, what the exporter calls its free axes."""
+        dims: dict[str, Any] = {}
+        return tuple(
+            {
+                axis: dims.setdefault(name, torch.export.Dim(name))
+                for axis, name in enumerate(tensor.shape or self._state_shape(tensor.name))
+                if isinstance(name, str)
+            }
+            for tensor in inputs
+        )
 
     def _state_shape(self, name: str) -> list[int | str | None]:
         """A module with state tells the shapes: state_shapes = {"state": [2, "batch", 128]}."""
@@ -164,20 +176,6 @@ def _fill(module: torch.nn.Module, path: Path) -> None:
     except RuntimeError as error:
         wrong = " ".join(str(error).split())[:400]
         raise SourceError(f"{path.name} does not fit the module of the entry: {wrong}") from error
-
-
-def _dynamic(inputs: list[Tensor], examples: tuple[Any, ...]) -> tuple[Any, ...]:
-    dims: dict[str, Any] = {}
-    shapes = []
-    for tensor, example in zip(inputs, examples, strict=True):
-        named = tensor.shape or [
-            "batch" if size == EXAMPLE_BATCH else None for size in example.shape
-        ]
-        shapes.append({
-            axis: dims.setdefault(name, torch.export.Dim(name))
-            for axis, name in enumerate(named) if isinstance(name, str)
-        })  # fmt: skip
-    return tuple(shapes)
 
 
 def _free(inputs: list[Tensor]) -> str:

@@ -303,3 +303,47 @@ def test_a_wrong_source_section_is_told_what_to_write(tmp_path: Path, section: s
     (tmp_path / "a-model/net.pth").touch()
     with pytest.raises(kind, match=told):
         loaded(write(tmp_path, section, ROW, CODE))
+
+
+RECURRENT = """
+import torch
+from torch import nn
+
+class Recurrent(nn.Module):
+    state_shapes = {"state": [2, "batch", 3]}
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 3)
+    def forward(self, samples, state):
+        first = torch.tanh(self.l(samples) + state[0])
+        second = torch.tanh(first + state[1])
+        return second.mean(1, keepdim=True), torch.stack([first, second])
+
+def model(context): return Recurrent()
+"""
+STREAMED = """
+[input]
+kind = "sound"
+rate = 16000
+
+[input.stream]
+step_samples = 4
+states       = [{ input = "state", output = "next_state" }]
+
+[output]
+kind          = "frames"
+frame_seconds = 0.00025
+threshold     = 0.5
+"""
+
+
+def test_of_a_state_only_the_batch_is_free_though_another_size_is_that_of_the_example(
+    tmp_path: Path,
+) -> None:
+    source = loaded(write(tmp_path, ENTRY, STREAMED, RECURRENT))
+    session = Session(exported(source, tmp_path))
+    assert session.inputs["state"].shape == [2, "batch", 3]
+    for batch in (1, 2, 5):
+        given = {"samples": np.ones((batch, 4), np.float32),
+                 "state": np.zeros((2, batch, 3), np.float32)}  # fmt: skip
+        assert session.run_batch(given)["next_state"].shape == (2, batch, 3)
