@@ -63,7 +63,7 @@ def test_what_is_committed_as_published_stays_small() -> None:
     published = [p for p in tracked() if (p.is_relative_to(MODELS) and p.parts[-2].isdigit())
                  or p.parent.name == "examples"]  # fmt: skip
     assert published
-    assert sum(path.stat().st_size for path in published) < 1_000_000
+    assert sum(path.stat().st_size for path in published) < 1_500_000
 
 
 def test_no_tracked_file_holds_a_private_path_or_a_registry() -> None:
