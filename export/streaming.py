@@ -24,15 +24,20 @@ def run_stream(
     name, values = samples
     carried = dict(states)
     outputs: list[Answers] = []
-    for step in _steps(values, stream.step_samples):
+    for step in _steps(values, stream):
         answer = run({name: step, **carried})
         carried = {state.input: answer.pop(state.output) for state in stream.states}
         outputs.append(answer)
     return {key: np.concatenate([one[key] for one in outputs], axis=1) for key in outputs[0]}
 
 
-def _steps(values: Array, size: int) -> list[Array]:
-    count = max(1, -(-values.shape[1] // size))
+def step_count(samples: int, stream: Stream) -> int:
+    """How many steps so many samples take; at least one."""
+    return max(1, -(-samples // stream.step_samples))
+
+
+def _steps(values: Array, stream: Stream) -> list[Array]:
+    count, size = step_count(values.shape[1], stream), stream.step_samples
     filled = np.zeros((values.shape[0], count * size), values.dtype)
     filled[:, : values.shape[1]] = values
     return np.split(filled, count, axis=1)

@@ -81,13 +81,12 @@ class OnnxSource:
         return sum(int(np.prod(t.dims)) for t in model.graph.initializer)
 
     def infer(self, inputs: Tensors) -> Answers:
-        """What the delivered file answers; row by row where its batch is frozen at 1."""
+        """What the delivered file answers to each row alone, as a visitor's input is.
+
+        Its batch may be frozen at 1, and some files answer a row by its neighbours.
+        """
         given = {self._inputs[name]: values for name, values in inputs.items()}
-        count = len(next(iter(given.values())))
-        if count > 1 and self._one_row:
-            answers = stack([self._session.run_batch(one) for one in unstack(given, count)])
-        else:
-            answers = self._session.run_batch(given)
+        answers = _row_by_row(self._session, given)
         return {ours: answers[its] for ours, its in self._outputs.items()}
 
     def _compare(self, path: Path) -> None:
@@ -101,7 +100,7 @@ class OnnxSource:
                 before = self.infer(inputs)
             except Exception:  # noqa: S112  random ids may be outside a vocabulary, batch 2 refused
                 continue
-            after = Session(path).run_batch(inputs)
+            after = _row_by_row(Session(path), inputs)
             for name, values in before.items():
                 if values.dtype.kind == "f" and not np.allclose(
                     values, after[name], rtol=1e-5, atol=1e-5, equal_nan=True
@@ -110,3 +109,8 @@ class OnnxSource:
                         f"{self.path.name}: bringing it to the shipped opset changes {name}; "
                         "export the model anew with opset 20"
                     )
+
+
+def _row_by_row(session: Session, given: Tensors) -> Answers:
+    count = len(next(iter(given.values())))
+    return stack([session.run_batch(one) for one in unstack(given, count)])

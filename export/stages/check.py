@@ -16,6 +16,7 @@ from export.parity import check_outputs, compare
 from export.runtime import Port, Session
 from export.spec import decoded_inputs, judged_outputs, stream_of
 from export.stages.results import Exported
+from export.streaming import step_count
 from export.tensors import Tensors, stack, unstack
 
 COARSE = 1e-3  # a wrong graph is off by much more; the recipe's own limits judge the rest
@@ -93,6 +94,23 @@ def _fits(wanted: Sequence[object], there: Sequence[object], stream: bool) -> bo
     )
 
 
+def _over_all_steps(exported: Exported, example: Tensors) -> list[Tensor]:
+    """The outputs; of a stream those that are no state, with the steps of all its samples."""
+    stream = stream_of(exported.sourced.recipe.file.input)
+    if stream is None:
+        return list(exported.outputs)
+    states = {state.output for state in stream.states}
+    steps = step_count(next(iter(example.values())).shape[1], stream)
+    told = [t for t in exported.outputs if t.name not in states]
+    return [
+        t.model_copy(update={
+            "shape": [s * steps if i == 1 and isinstance(s, int) else s
+                      for i, s in enumerate(t.shape or [])]
+        })
+        for t in told
+    ]  # fmt: skip
+
+
 def _lengths(examples: Sequence[Tensors]) -> list[list[int]]:
     """Positions by shape: the shortest, the longest and one between, or all of one shape."""
     groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
@@ -117,9 +135,7 @@ def _check_batch(
     if frozen := frozen_rows(outputs, batch):
         rows = ", ".join(f"{n}: {len(outputs[n]) if outputs[n].ndim else 'none'}" for n in frozen)
         raise Refused([f"{where}: frozen batch: {batch} rows in, rows out: {rows}; {BY_STEPS}"])
-    stream = stream_of(sourced.recipe.file.input)
-    states = {state.output for state in stream.states} if stream else set()
-    expected = [t for t in exported.outputs if t.name not in states]
+    expected = _over_all_steps(exported, examples[chosen[0]])
     check_outputs(where, expected, sourced.decision, outputs, batch)
     judge = [sourced.examples.answers[i] for i in chosen]
     found = compare(where, sourced.decision, judge, unstack(outputs, batch), COARSE)
