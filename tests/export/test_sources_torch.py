@@ -17,7 +17,7 @@ from export.recipe import Recipe
 from export.runtime import Session
 from export.sources import Source
 from export.workspace import ROOT
-from tests.export.sourced import differences, exported, feeds, loaded, tensors, write
+from tests.export.sourced import checked, differences, exported, feeds, loaded, tensors, write
 
 CASES = ROOT / "tests/cases"
 ENTRY = 'kind = "torch"\nentry = "source:model"'
@@ -319,7 +319,40 @@ class Recurrent(nn.Module):
         second = torch.tanh(first + state[1])
         return second.mean(1, keepdim=True), torch.stack([first, second])
 
-def model(context): return Recurrent()
+def model(context):
+    net = Recurrent()
+    context.cache.mkdir(exist_ok=True)
+    torch.save(net.state_dict(), context.cache / "weights.pt")
+    return net
+
+def examples(context):
+    import io, wave
+    from export.sample import Sample
+    made = []
+    for count in (3, 4, 9, 40):
+        buffer = io.BytesIO()
+        with wave.open(buffer, "wb") as opened:
+            opened.setnchannels(1)
+            opened.setsampwidth(2)
+            opened.setframerate(16000)
+            opened.writeframes(bytes(range(count * 2)))
+        made.append(Sample(f"of-{count}", buffer.getvalue()))
+    return made
+
+def reference(context, sounds):
+    import numpy as np
+    net, answers = Recurrent(), []
+    net.load_state_dict(torch.load(context.cache / "weights.pt"))
+    for sound in sounds:
+        values = np.frombuffer(sound[44:], "<i2").astype(np.float32) / 32768
+        values = np.pad(values, (0, -len(values) % 4)).reshape(-1, 1, 4)
+        state, frames = torch.zeros(2, 1, 3), []
+        for step in torch.from_numpy(values):
+            with torch.inference_mode():
+                frame, state = net(step, state)
+            frames.append(frame.item())
+        answers.append(np.array(frames, np.float32))
+    return answers
 """
 STREAMED = """
 [input]
@@ -347,3 +380,11 @@ def test_of_a_state_only_the_batch_is_free_though_another_size_is_that_of_the_ex
         given = {"samples": np.ones((batch, 4), np.float32),
                  "state": np.zeros((2, batch, 3), np.float32)}  # fmt: skip
         assert session.run_batch(given)["next_state"].shape == (2, batch, 3)
+
+
+def test_a_stream_is_checked_over_all_its_steps(tmp_path: Path) -> None:
+    recipe = write(tmp_path, f'{ENTRY}\nreference = "source:reference"', STREAMED, RECURRENT)
+    (tmp_path / "work").mkdir()
+    built = checked(recipe, tmp_path / "work")
+    steps = [answer["probabilities"].shape for answer in built.sourced.examples.answers]
+    assert steps == [(1, 1), (1, 1), (1, 3), (1, 10)]
