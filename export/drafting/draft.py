@@ -60,11 +60,10 @@ def draft(looked: Looked, name: str) -> Draft:
         'offer  = ["fp32", "fp16"]           # add "q8" when there is data to measure it with',
         'prefer = "smallest"                 # or "fastest", "most-accurate"',
         "",
-        "[limits.fp32]",
-        "max_difference = 1e-4",
+        *_limits(looked),
         "",
-        "[limits.fp16]",
-        "max_difference = 0.05",
+        "# [browser]",
+        "# webgpu = false                    # where WebGPU alone misses a limit: wasm is offered",
     )
     return made
 
@@ -371,6 +370,16 @@ def _data(looked: Looked, kind: str, made: Draft) -> Iterator[str]:
     yield f'about = ""   {TODO} what data the examples are, and their licence'
     yield f"examples = {_quoted(pattern)}   {TODO} {told}: ten or more"
     yield "# Better: labelled data, to measure accuracy and to allow q8: labelled, calibration"
+
+
+def _limits(looked: Looked) -> Iterator[str]:
+    """Of probabilities a thousandth; of other numbers nobody knows the size."""
+    size = "" if _is_scores(looked) else "   # of values near 1: larger ones, a larger limit"
+    yield "[limits.fp32]"
+    yield f"max_difference = 1e-3{size}"
+    yield ""
+    yield "[limits.fp16]"
+    yield f"max_difference = 0.05{size}"
 
 
 def _encoded(looked: Looked) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
+from export.decode import decoder
 from export.inspection.file_check import file_reasons
 from export.network import network_inputs
 from export.recipe import Recipe, read_recipe
@@ -15,7 +16,11 @@ from export.runtime import Session
 from export.sample import SourceContext
 from export.source_file import SourceFile
 from export.sources import Source, load_source
-from export.stages.export import strip
+from export.spec import decoded_inputs
+from export.stages.check import check, tensors_of
+from export.stages.export import make_exported, strip
+from export.stages.results import Exported
+from export.stages.source import Origin, make_sourced, read_sourced
 from export.tensors import Answers, Tensors
 
 HEAD = """
@@ -72,6 +77,23 @@ def loaded(recipe: Recipe, context: SourceContext | None = None) -> Source:
     if (recipe.folder / "source.py").exists():
         file = SourceFile(recipe, context)
     return load_source(recipe, context, file)
+
+
+def checked(recipe: Recipe, work: Path, context: SourceContext | None = None) -> Exported:
+    """The stages source, export and check, as a build makes them."""
+    origin = Origin(recipe, context or SourceContext({}, work))
+    said: list[str] = []
+    make_sourced(origin, work, said.append)
+    sourced = read_sourced(recipe, work)
+    make_exported(recipe, origin.source, len(sourced.labels), work)
+    inputs, outputs = tensors_of(work / "model.onnx")
+    parameters = int((work / "parameters.txt").read_text())
+    exported = Exported(
+        sourced, work / "model.onnx", work / "core.onnx", parameters, inputs, outputs
+    )
+    decode = decoder(sourced.input, decoded_inputs(recipe.file.input), work)
+    check(exported, [decode(sample.data) for sample in sourced.examples.samples])
+    return exported
 
 
 def trusting(recipe: Recipe) -> SourceContext:

@@ -11,16 +11,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from export.decode import decoder
 from export.errors import Refused
-from export.recipe import Recipe, read_recipe
-from export.sample import SourceContext
-from export.spec import decoded_inputs
-from export.stages.check import check, tensors_of
-from export.stages.export import make_exported
+from export.recipe import read_recipe
 from export.stages.results import Exported
-from export.stages.source import Origin, make_sourced, read_sourced
 from export.workspace import ROOT
+from tests.export.sourced import checked
 
 LABELS = ["setosa", "versicolor", "virginica"]
 ROWS = [(5.1, 3.5, 1.4, 0.2, 0), (6.1, 2.8, 4.0, 1.3, 1), (6.3, 3.3, 6.0, 2.5, 2)]
@@ -76,23 +71,6 @@ def folder(tmp_path: Path) -> Path:
     lines += [",".join([*map(str, row[:4]), LABELS[int(row[4])]]) for row in ROWS]
     (folder / "rows.csv").write_text("\n".join(lines) + "\n")
     return folder
-
-
-def checked(recipe: Recipe, work: Path) -> Exported:
-    """The stages source, export and check, as a build makes them."""
-    origin = Origin(recipe, SourceContext({}, work))
-    said: list[str] = []
-    make_sourced(origin, work, said.append)
-    sourced = read_sourced(recipe, work)
-    make_exported(recipe, origin.source, len(sourced.labels), work)
-    inputs, outputs = tensors_of(work / "model.onnx")
-    parameters = int((work / "parameters.txt").read_text())
-    exported = Exported(
-        sourced, work / "model.onnx", work / "core.onnx", parameters, inputs, outputs
-    )
-    decode = decoder(sourced.input, decoded_inputs(recipe.file.input), work)
-    check(exported, [decode(sample.data) for sample in sourced.examples.samples])
-    return exported
 
 
 def build(folder: Path, tmp_path: Path) -> Exported:
