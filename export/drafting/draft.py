@@ -56,11 +56,7 @@ def draft(looked: Looked, name: str) -> Draft:
         "",
         *_data(looked, kind, made),
         "",
-        "[variants]",
-        'offer  = ["fp32", "fp16"]           # add "q8" when there is data to measure it with',
-        'prefer = "smallest"                 # or "fastest", "most-accurate"',
-        "",
-        *_limits(looked),
+        *_variants(looked),
         "",
         "# [browser]",
         "# webgpu = false                    # where WebGPU alone misses a limit: wasm is offered",
@@ -372,14 +368,23 @@ def _data(looked: Looked, kind: str, made: Draft) -> Iterator[str]:
     yield "# Better: labelled data, to measure accuracy and to allow q8: labelled, calibration"
 
 
-def _limits(looked: Looked) -> Iterator[str]:
-    """Of probabilities a thousandth; of other numbers nobody knows the size."""
+def _variants(looked: Looked) -> Iterator[str]:
+    """With limits: of probabilities a thousandth; of other numbers nobody knows the size."""
+    half = looked.kind != "torchscript"  # an if or a loop that was scripted cannot be halved
     size = "" if _is_scores(looked) else "   # of values near 1: larger ones, a larger limit"
+    yield "[variants]"
+    if half:
+        yield 'offer  = ["fp32", "fp16"]           # add "q8" when there is data to measure it with'
+    else:
+        yield 'offer  = ["fp32"]                   # add "fp16" where no if or loop is scripted'
+    yield 'prefer = "smallest"                 # or "fastest", "most-accurate"'
+    yield ""
     yield "[limits.fp32]"
     yield f"max_difference = 1e-3{size}"
-    yield ""
-    yield "[limits.fp16]"
-    yield f"max_difference = 0.05{size}"
+    if half:
+        yield ""
+        yield "[limits.fp16]"
+        yield f"max_difference = 0.05{size}"
 
 
 def _encoded(looked: Looked) -> str:

@@ -123,12 +123,11 @@ def _asks_for_more(path: Path, module: Any, given: list[Any], odd: Any) -> str:
             for one in part.forward.schema.arguments
         )
     ]  # fmt: skip
-    save = (
-        f"; its part {' or '.join(parts)} takes tensors alone: torch.jit.save(torch.jit.load("
-        f"{path.name!r}).{parts[0]}, 'part.pt'), then likewise init part.pt"
-        if parts else "; script a module whose forward gives it, and save that"
-    )  # fmt: skip
-    return f"{path}: forward({told}) asks for {odd.name}, and a page gives tensors alone{save}"
+    part = f"; its part {' or '.join(parts)} takes tensors alone" if parts else ""
+    return (
+        f"{path}: forward({told}) asks for {odd.name}, and a page gives tensors alone. Save "
+        f"torch.jit.script of a module whose forward gives {odd.name} itself{part}"
+    )
 
 
 def _returned(returns: Any) -> int:

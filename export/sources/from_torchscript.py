@@ -49,11 +49,16 @@ def _with_defaults(module: Any) -> torch.nn.Module:
     asked = [one.name for one in given if not one.has_default_value()]
     if len(asked) == len(given):
         return cast("torch.nn.Module", module)
-    whole: Any = torch.jit.ScriptModule()
-    whole.module = module
-    named = ", ".join(asked)
-    whole.define(f"def forward(self, {named}):\n    return self.module({named})")
+    whole: Any = torch.jit.script(_Holder(module))
+    named, typed = ", ".join(asked), ", ".join(f"{name}: Tensor" for name in asked)
+    whole.define(f"def forward(self, {typed}):\n    return self.module({named})\n")
     return cast("torch.nn.Module", whole)
+
+
+class _Holder(torch.nn.Module):
+    def __init__(self, module: torch.nn.Module) -> None:
+        super().__init__()
+        self.module = module
 
 
 class TorchScriptSource(TorchSource):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 import wave
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -121,11 +123,26 @@ def silero_whole(packages: Packages) -> Path:
     return packages["silero-vad"] / "silero_vad/data/silero_vad.jit"
 
 
+class FirstStep(torch.nn.Module):
+    """The part that init says takes tensors alone; its state, [2, batch, 128], is not given."""
+
+    def __init__(self, part: torch.nn.Module) -> None:
+        super().__init__()
+        self.part = part
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        score: torch.Tensor = self.part(x)[0]
+        return score
+
+
 def silero(packages: Packages, folder: Path) -> Path:
-    """The part that init says can be built."""
-    whole = torch.jit.load(silero_whole(packages))  # type: ignore[no-untyped-call]
-    torch.jit.save(whole._model, folder / "part.pt")  # type: ignore[no-untyped-call]
-    return folder / "part.pt"
+    """The weights and code of the delivered file, without what keeps a state."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TorchScript is deprecated
+        whole: Any = torch.jit.load(silero_whole(packages))  # type: ignore[no-untyped-call]
+        script: Any = torch.jit.script(FirstStep(whole._model))
+        script.save(folder / "speech.pt")
+    return folder / "speech.pt"
 
 
 def speech_steps(packages: Packages, folder: Path) -> None:
@@ -153,11 +170,13 @@ def minilm(packages: Packages, folder: Path) -> Path:
     module = SourceFile(recipe, SourceContext(packages, folder)).call("source:model")
     names = ["input_ids", "attention_mask", "token_type_ids"]
     free = {0: "batch_size", 1: "sequence_length"}
-    torch.onnx.export(
-        module, (torch.ones(2, 8, dtype=torch.int64),) * 3, target / "onnx/model.onnx",
-        dynamo=False, opset_version=14, input_names=names, output_names=["last_hidden_state"],
-        dynamic_axes=dict.fromkeys([*names, "last_hidden_state"], free),
-    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an exporter that is what such folders were made with
+        torch.onnx.export(
+            module, (torch.ones(2, 8, dtype=torch.int64),) * 3, target / "onnx/model.onnx",
+            dynamo=False, opset_version=14, input_names=names, output_names=["last_hidden_state"],
+            dynamic_axes=dict.fromkeys([*names, "last_hidden_state"], free),
+        )  # fmt: skip
     return target
 
 
@@ -173,9 +192,8 @@ def magika(packages: Packages, folder: Path) -> Path:
 def files(packages: Packages, folder: Path) -> None:
     """Real files of the package, and its 214 labels."""
     there = packages["magika"]
-    for name in ("magika.py", "logger.py", "colors.py", "strenum.py", "py.typed", "__init__.py"):
-        if (there / "magika" / name).is_file():
-            shutil.copy(there / "magika" / name, folder / "examples" / f"{name}-file")
+    for name in ("magika", "logger", "colors", "types/model", "types/status", "types/strenum"):
+        shutil.copy(there / "magika" / f"{name}.py", folder / "examples")
     config = json.loads((there / "magika/models/standard_v3_3/config.min.json").read_text())
     (folder / "labels.txt").write_text("\n".join(config["target_labels_space"]) + "\n")
 
@@ -206,7 +224,7 @@ FOREIGN = {
         tensorflow=True,
     ),
     "torchscript": Foreign(
-        [SILERO, PROMPTS], silero, ('name = "x"', 'names = ["output_0", "output_1"]'),
+        [SILERO, PROMPTS], silero, ('name = "x"', 'names = ["output_0"]'),
         {'shape = ["batch"]   # TODO: all sizes of x, as ["batch", 3, 224, 224]':
          'shape = ["batch", 576]'},
         speech_steps,
