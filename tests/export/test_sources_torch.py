@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -291,7 +292,8 @@ def test_an_argument_of_torchscript_that_has_a_default_keeps_it(tmp_path: Path) 
     recipe = write(tmp_path, 'kind = "torchscript"\nfile = "net.pt"', body)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        torch.jit.script(WithDefault()).save(str(recipe.folder / "net.pt"))
+        made: Any = torch.jit.script(WithDefault())
+        made.save(str(recipe.folder / "net.pt"))
         source = loaded(recipe)
     given = feeds(recipe, 3)
     assert source.infer(given)["y"] == pytest.approx(given["x"] * 2)
