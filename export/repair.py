@@ -37,15 +37,16 @@ def without_double_initialisers(model: onnx.ModelProto) -> None:
     model.graph.initializer.extend(once)
 
 
-def with_shipped_opset(model: onnx.ModelProto) -> onnx.ModelProto:
+def with_shipped_opset(model: onnx.ModelProto, oldest: int = OLDEST_OPSET) -> onnx.ModelProto:
     """The model in an opset and IR that every shipped runtime takes. SourceError when it cannot be.
 
+    `oldest`: the opset that may stay, where the nodes that are joined later ask for a newer one.
     The converter changes operators' forms; the source compares values before and after.
     """
     # Before the conversion: an IR below 4 has no weights that are not listed as inputs.
     model.ir_version = min(max(model.ir_version, 8), IR)
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), OPSET)
-    if not OLDEST_OPSET <= opset <= OPSET:
+    if not oldest <= opset <= OPSET:
         try:
             model = version_converter.convert_version(model, OPSET)
         except Exception as error:  # the converter raises several unrelated types

@@ -17,18 +17,30 @@ from export.workspace import Workspace
     "--models", type=click.Path(path_type=Path, file_okay=False), default=Workspace().models,
     envvar="LIKEWISE_MODELS", help="Folder of recipes and published versions.  [default: models]",
 )  # fmt: skip
+@click.option(
+    "--work", type=click.Path(path_type=Path, file_okay=False), default=Workspace().work,
+    envvar="LIKEWISE_WORK", help="Folder of caches; may be deleted.  [default: .likewise]",
+)  # fmt: skip
 @click.option("--trust", is_flag=True, help="Load a pickle, which can run any code.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON, for machines.")
-def init(model: Path, name: str | None, models: Path, trust: bool, as_json: bool) -> None:
+def init(
+    model: Path, name: str | None, models: Path, work: Path, trust: bool, as_json: bool
+) -> None:
     """Draft models/NAME/recipe.toml for a trained MODEL: a file, or a folder.
 
     Known are ONNX, Keras, TensorFlow, TFLite, TorchScript, torch.export and scikit-learn files, and
     folders in the layout of Hugging Face. What only a person knows is left as a TODO line.
     """
-    from export.drafting import initialise, look
+    from export.drafting import initialise, look, new_folder
+    from export.sample import SourceContext
 
+    context = SourceContext(
+        {}, work, work / "environments", trust, say=lambda text: click.echo(text, err=True)
+    )
+    model = model.absolute()  # "." has no name
     chosen = name or _name_of(model)
-    recipe, todo = initialise(models, chosen, look(model, trust=trust))
+    folder = new_folder(models, chosen)  # before the long look
+    recipe, todo = initialise(folder, look(model, context))
     if as_json:
         click.echo(json.dumps({"name": chosen, "recipe": str(recipe), "todo": todo}, indent=1))
         return

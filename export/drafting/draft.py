@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import get_args
 
+from export.contract import Datatype
 from export.drafting.looked import Looked, PictureFacts, Port
+from export.errors import SourceError
 
 TODO = "# TODO:"
 SOUND_NAMES = ("audio", "waveform", "samples", "speech", "wav", "pcm")
-MANY = 3000  # more numbers in a row are sound or a signal, not columns
+SOUND_FROM = 3000  # numbers in a row: so many are sound or a signal
+COLUMNS_TO = 100  # so few are columns
 SMALL_SIDE = 8
+LINEAR = ("Softmax", "Gemm", "MatMul", "Add", "Dense")  # what scores come out of
 
 
 @dataclass
@@ -34,6 +39,7 @@ class Draft:
 
 def draft(looked: Looked, name: str) -> Draft:
     """The recipe of model `name`."""
+    _refuse_types(looked)
     made = Draft()
     kind = input_kind(looked)
     sections = [*_input(looked, kind, made), *_output(looked, kind, made)]
@@ -48,17 +54,12 @@ def draft(looked: Looked, name: str) -> Draft:
         "",
         *sections,
         "",
-        *_data(kind, made),
+        *_data(looked, kind, made),
         "",
-        "[variants]",
-        'offer  = ["fp32", "fp16"]           # add "q8" when there is data to measure it with',
-        'prefer = "smallest"                 # or "fastest", "most-accurate"',
+        *_variants(looked),
         "",
-        "[limits.fp32]",
-        "max_difference = 1e-4",
-        "",
-        "[limits.fp16]",
-        "max_difference = 0.05",
+        "# [browser]",
+        "# webgpu = false                    # where WebGPU alone misses a limit: wasm is offered",
     )
     return made
 
@@ -68,21 +69,55 @@ def input_kind(looked: Looked) -> str:
     ports = looked.inputs
     if looked.tokenizer or any(port.name == "input_ids" for port in ports):
         return "text"
-    if looked.columns or (len(ports) > 1 and all(_is_column(port) for port in ports)):
+    if looked.columns or looked.kind == "sklearn":
+        return "table"
+    if len(ports) > 1 and all(_is_column(port) for port in ports):
         return "table"
     if len(ports) != 1:
         return "tensor"
     (port,) = ports
-    if looked.picture or _channels(port) in (3, 4):
+    if looked.picture or _channels(port) == 3:
         return "image"
     if _channels(port) == 1:
         return "drawing"
-    shape = port.shape or ()
-    if any(word in port.name.lower() for word in SOUND_NAMES) and len(shape) == 2:
+    return _kind_of_row(looked, port)
+
+
+def _kind_of_row(looked: Looked, port: Port) -> str:
+    sizes = _sizes(looked, port)
+    if len(sizes) != 1:
+        return "tensor"
+    (size,) = sizes
+    if port.dtype == "int32" and port.name == "bytes" and isinstance(size, int):
+        return "bytes"
+    if port.dtype != "float32":
+        return "tensor"
+    if _sounds(port) or (isinstance(size, int) and size >= SOUND_FROM):
         return "sound"
-    if len(shape) == 2 and isinstance(shape[1], int):
-        return "sound" if shape[1] >= MANY else "table"
-    return "tensor"
+    return "table" if isinstance(size, int) and size <= COLUMNS_TO else "tensor"
+
+
+def _sizes(looked: Looked, port: Port) -> list[int | str | None]:
+    """Of one row, without the ones at its end that the source puts there."""
+    sizes = list((port.shape or ())[1:])
+    while looked.reshapes and len(sizes) > 1 and sizes[-1] == 1:
+        del sizes[-1]
+    return sizes
+
+
+def _sounds(port: Port) -> bool:
+    return any(word in port.name.lower() for word in SOUND_NAMES)
+
+
+def _refuse_types(looked: Looked) -> None:
+    """What no recipe can name, told before anything is written."""
+    known = get_args(Datatype)
+    for port in looked.inputs:
+        if port.dtype not in known:
+            raise SourceError(
+                f"{looked.file}: the input {port.name} is {port.dtype}; given can be "
+                f"{', '.join(known)}. Save the model with inputs of one of these types"
+            )
 
 
 def _task(looked: Looked, kind: str) -> str:
@@ -93,6 +128,7 @@ def _task(looked: Looked, kind: str) -> str:
         "text": "text-classification" if scores else "feature-extraction",
         "sound": "audio-classification" if scores else "audio-feature-extraction",
         "table": "tabular-classification" if scores else "tabular-regression",
+        "bytes": "file-type-detection" if scores else "other",
     }
     return named.get(kind, "other")
 
@@ -115,6 +151,7 @@ def _source(looked: Looked, made: Draft) -> Iterator[str]:
 def _input(looked: Looked, kind: str, made: Draft) -> list[str]:
     writers = {
         "image": _image, "drawing": _drawing, "text": _text, "sound": _sound, "table": _table,
+        "bytes": _bytes,
     }  # fmt: skip
     return [*writers.get(kind, _tensors)(looked, made), ""]
 
@@ -150,7 +187,11 @@ def _picture(looked: Looked, kind: str, made: Draft) -> Iterator[str]:
     yield "[input.tensor]"
     if not facts.crop:
         wide = width if isinstance(width, int) else side
-        free = "" if isinstance(height, int) else f"   {TODO} the file takes any size; which one?"
+        free = (
+            ""
+            if isinstance(height, int)
+            else f"   {TODO} the file tells no size: that of the training"
+        )
         yield f"size = [{side}, {wide}]{free}"
     order = '"grey"' if kind == "drawing" else '"RGB"'
     yield f"channels = {order}" + (
@@ -185,11 +226,25 @@ def _sound(looked: Looked, made: Draft) -> Iterator[str]:
     port = looked.inputs[0]
     made.inputs["samples"] = port.name
     yield "[input]"
-    yield 'kind = "sound"'
+    yield 'kind = "sound"' + (
+        "" if _sounds(port) else f"   {TODO} only its length says sound; else kind = tensor"
+    )
     yield f"rate = 16000   {TODO} the sampling rate of the training, in Hz"
-    length = (port.shape or (None, None))[1]
+    (length,) = _sizes(looked, port) or (None,)
     if isinstance(length, int):
         yield f"window_samples = {length}"
+
+
+def _bytes(looked: Looked, made: Draft) -> Iterator[str]:
+    (port,) = looked.inputs
+    made.inputs["bytes"] = port.name
+    count = (port.shape or (None, 0))[-1]
+    yield "[input]"
+    yield 'kind = "bytes"'
+    yield f"{TODO} how many are a file's first bytes, how many its last; {count} in all"
+    yield f"first = {count}"
+    yield "last = 0"
+    yield f"padding = 256   {TODO} the number that stands where a file is too short"
 
 
 def _table(looked: Looked, made: Draft) -> Iterator[str]:
@@ -227,16 +282,23 @@ def _tensors(looked: Looked, made: Draft) -> Iterator[str]:
     yield 'kind = "tensor"'
     for port in looked.inputs:
         made.inputs[port.name] = port.name
-        shape = [size if size is not None else f"d{i}" for i, size in enumerate(port.shape or ())]
-        shape = ["batch", *shape[1:]] if shape else shape
         yield ""
         yield "[[input.tensors]]"
         yield f"name = {_quoted(port.name)}"
         yield f"dtype = {_quoted(port.dtype)}"
-        if port.shape is None:
-            yield f'shape = ["batch"]   {TODO} all sizes, as ["batch", 3, 224, 224]'
-        else:
-            yield f"shape = {json.dumps(shape)}"
+        yield _shape(port)
+
+
+def _shape(port: Port) -> str:
+    if port.shape is None:
+        return f'shape = ["batch"]   {TODO} all sizes of {port.name}, as ["batch", 3, 224, 224]'
+    shape = [size if size is not None else f"d{i}" for i, size in enumerate(port.shape)]
+    if not shape or (isinstance(shape[0], int) and shape[0] != 1):
+        return (
+            f"shape = {json.dumps(['batch', *shape[1:]])}   {TODO} the file has {json.dumps(shape)}"
+            f": make the first dimension of {port.name} the batch, and save the model anew"
+        )
+    return f"shape = {json.dumps(['batch', *shape[1:]])}"
 
 
 def _output(looked: Looked, kind: str, made: Draft) -> Iterator[str]:
@@ -264,12 +326,17 @@ def _scores(looked: Looked, first: Port, made: Draft) -> Iterator[str]:
     made.outputs["scores"] = scores.name
     count = (scores.shape or (None, None))[-1]
     yield 'kind = "scores"'
-    done = looked.ends_with in ("Softmax", "Sigmoid") or looked.kind == "sklearn"
-    activation = "none" if done else "softmax"
-    yield f"activation = {_quoted(activation)}" + (
-        f"   # the network ends in {looked.ends_with}" if done and looked.ends_with
-        else "" if done else f"   {TODO} softmax, sigmoid or none"
-    )  # fmt: skip
+    done = scores.made_by in ("Softmax", "Sigmoid")
+    if done or looked.kind == "sklearn":
+        activation = 'activation = "none"' + (
+            f"   # the network ends in {scores.made_by}" if done else ""
+        )
+    else:
+        activation = (
+            f'activation = "softmax"   {TODO} or sigmoid; none where the network gives '
+            "probabilities itself"
+        )
+    yield activation
     told = looked.labels and not all(name.isdigit() for name in looked.labels)
     yield 'labels = "labels.txt"' + (
         "" if told else f"   {TODO} write the {count} names there, one a line, in order"
@@ -279,7 +346,7 @@ def _scores(looked: Looked, first: Port, made: Draft) -> Iterator[str]:
     made.beside["labels.txt"] = "\n".join(names) + "\n"
 
 
-def _data(kind: str, made: Draft) -> Iterator[str]:
+def _data(looked: Looked, kind: str, made: Draft) -> Iterator[str]:
     patterns = {
         "image": "examples/*", "drawing": "examples/*", "sound": "examples/*.wav",
         "text": "sentences.txt", "table": "rows.csv", "bytes": "examples/*",
@@ -289,15 +356,43 @@ def _data(kind: str, made: Draft) -> Iterator[str]:
         "drawing": "put real drawings (PNG) into examples/",
         "text": "write real texts into sentences.txt, one a line",
         "table": "write real rows into rows.csv, under its header",
+        "bytes": "put real files into examples/",
     }  # fmt: skip
     pattern = patterns.get(kind, "examples/*")
     if pattern == "sentences.txt":
         made.beside["sentences.txt"] = ""
-    told = what.get(kind, "put real inputs into examples/ (.npy, or the v2 protocol's JSON)")
+    told = what.get(kind, f"put real inputs into examples/ ({_encoded(looked)})")
     yield "[data]"
     yield f'about = ""   {TODO} what data the examples are, and their licence'
     yield f"examples = {_quoted(pattern)}   {TODO} {told}: ten or more"
     yield "# Better: labelled data, to measure accuracy and to allow q8: labelled, calibration"
+
+
+def _variants(looked: Looked) -> Iterator[str]:
+    """With limits: of probabilities a thousandth; of other numbers nobody knows the size."""
+    half = looked.kind != "torchscript"  # an if or a loop that was scripted cannot be halved
+    size = "" if _is_scores(looked) else "   # of values near 1: larger ones, a larger limit"
+    yield "[variants]"
+    if half:
+        yield 'offer  = ["fp32", "fp16"]           # add "q8" when there is data to measure it with'
+    else:
+        yield 'offer  = ["fp32"]                   # add "fp16" where no if or loop is scripted'
+    yield 'prefer = "smallest"                 # or "fastest", "most-accurate"'
+    yield ""
+    yield "[limits.fp32]"
+    yield f"max_difference = 1e-3{size}"
+    if half:
+        yield ""
+        yield "[limits.fp16]"
+        yield f"max_difference = 0.05{size}"
+
+
+def _encoded(looked: Looked) -> str:
+    """How a file of tensors is written; an .npy file holds only one."""
+    one = '{"name", "datatype", "shape", "data"}'
+    if len(looked.inputs) == 1:
+        return f'.npy, or .json as {{"inputs": [{one}]}}'
+    return f'.json as {{"inputs": [{one}, ...]}}, all {len(looked.inputs)} in each'
 
 
 def _is_scores(looked: Looked) -> bool:
@@ -317,25 +412,25 @@ def _scores_port(looked: Looked) -> Port | None:
     else:
         words = ("logit", "prob", "score", "softmax", "class")
         named = [p for p in fitting if any(word in p.name.lower() for word in words)]
-        fitting = named or (fitting if looked.ends_with in ("Softmax", "Gemm", "MatMul", "Add")
-                            or looked.picture or len(looked.outputs) == 1 else [])  # fmt: skip
+        alone = looked.picture or len(looked.outputs) == 1
+        fitting = named or [p for p in fitting if alone or p.made_by in LINEAR]
     return fitting[0] if fitting else None
 
 
 def _layout(port: Port) -> str:
     shape = port.shape or ()
-    return "NCHW" if len(shape) == 4 and shape[1] in (1, 3, 4) else "NHWC"
+    return "NCHW" if len(shape) == 4 and shape[1] in (1, 3) else "NHWC"
 
 
 def _channels(port: Port) -> int | None:
     """Of something that looks like a picture, else None."""
     shape = port.shape or ()
-    if len(shape) != 4 or port.dtype not in ("float32", "uint8"):
+    if len(shape) != 4 or port.dtype != "float32":
         return None
     axis, sides = (1, shape[2:]) if _layout(port) == "NCHW" else (3, shape[1:3])
     fits = all(not isinstance(side, int) or side >= SMALL_SIDE for side in sides)
     channels = shape[axis]
-    return channels if isinstance(channels, int) and channels in (1, 3, 4) and fits else None
+    return channels if isinstance(channels, int) and channels in (1, 3) and fits else None
 
 
 def _is_column(port: Port) -> bool:

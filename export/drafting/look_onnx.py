@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import onnx
 from onnx import TensorProto
 
 from export.contract import Filter
-from export.drafting.looked import Looked, PictureFacts, Port
+from export.drafting.looked import Looked, PictureFacts, Port, sums_to_one
 from export.errors import SourceError
 from export.inspection.examine import refuse_hostile
 
@@ -21,13 +22,13 @@ DTYPES: dict[int, str] = {
 # Pillow's numbers, as preprocessor_config.json writes them.
 RESAMPLE: dict[int, Filter] = {1: "lanczos", 2: "bilinear", 3: "bicubic", 4: "box"}
 MODEL_FILES = ("onnx/model.onnx", "model.onnx")
+SHAPING = {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Cast"}
 MAX_JSON_BYTES = 20_000_000
 
 
 def look_at_onnx(path: Path) -> Looked:
     """A single file; weights in files beside it are carried along."""
-    if path.is_file():
-        refuse_hostile(path)
+    tried = refuse_hostile(path).outputs
     model = read_graph(path)
     beside = {
         entry.value
@@ -37,9 +38,14 @@ def look_at_onnx(path: Path) -> Looked:
     }
     weights = {name: path.parent / name for name in sorted(beside)}
     inputs, outputs = ports(model)
+    summing = {name for one in tried[:1] for name, values in one.items() if sums_to_one(values)}
     return Looked(
         kind="onnx", file=path.name, files={path.name: path, **weights}, inputs=inputs,
-        outputs=outputs, framework="ONNX", ends_with=_last(model),
+        outputs=tuple(
+            replace(port, made_by="Softmax" if port.name in summing else _maker(model, port.name))
+            for port in outputs
+        ),
+        framework="ONNX",
     )  # fmt: skip
 
 
@@ -60,7 +66,6 @@ def look_at_folder(folder: Path) -> Looked:
     return Looked(
         kind="onnx", file="model.onnx", files=files, inputs=model.inputs, outputs=model.outputs,
         framework=f"ONNX, {config.get('model_type', 'of no named type')}",
-        ends_with=model.ends_with,
         labels=tuple(str(names[key]) for key in sorted(names, key=int)),
         picture=_picture(_json(folder / "preprocessor_config.json")),
         tokenizer=tokenizer,
@@ -97,9 +102,15 @@ def _port(value: onnx.ValueInfoProto) -> Port:
     return Port(value.name, kind, sizes)
 
 
-def _last(model: onnx.ModelProto) -> str:
-    makers = {output: node.op_type for node in model.graph.node for output in node.output}
-    return makers.get(model.graph.output[0].name, "") if model.graph.output else ""
+def _maker(model: onnx.ModelProto, name: str) -> str:
+    """The last operator that changes an output's values."""
+    makers = {output: node for node in model.graph.node for output in node.output}
+    for _ in range(len(makers)):
+        node = makers.get(name)
+        if node is None or node.op_type not in SHAPING:
+            break
+        name = node.input[0]
+    return makers[name].op_type if name in makers else ""
 
 
 def _json(path: Path) -> dict[str, Any]:

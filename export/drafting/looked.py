@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from export.contract import Filter
 from export.recipe.source import SourceKind
+from export.tensors import Array
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,8 @@ class Port:
     name: str
     dtype: str
     shape: tuple[int | str | None, ...] | None
+    made_by: str = ""
+    """The last operator of an output, where it is known: "Softmax" needs no other."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,19 @@ class Looked:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     framework: str
-    ends_with: str = ""
-    """The last operator, where it is known: "Softmax" needs no other."""
     labels: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     picture: PictureFacts | None = None
     tokenizer: str | None = None
     max_tokens: int | None = None
+    reshapes: bool = False
+    """Whether the source gives [batch, n] to a network that takes [batch, n, 1]."""
     notes: tuple[str, ...] = field(default=())
+
+
+def sums_to_one(answers: Array) -> bool:
+    """Whether rows of answers are probabilities, whatever operators made them."""
+    rows = answers.reshape(len(answers), -1) if answers.ndim else answers.reshape(1, 1)
+    if rows.dtype.kind != "f" or rows.shape[1] < 2 or not np.isfinite(rows).all():
+        return False
+    return bool(rows.min() >= 0 and np.allclose(rows.sum(1), 1, atol=1e-4))

@@ -82,11 +82,12 @@ def examining(
         yield _examined(path, outcome, limits), whole if whole.is_file() else path
 
 
-def refuse_hostile(path: Path) -> None:
+def refuse_hostile(path: Path) -> Examined:
     """Refused with every reason why a file that was not made here may not be opened here."""
     with examining(path) as (found, _):
         if found.refused:
             raise Refused([str(reason) for reason in found.reasons if reason.before == "running"])
+        return found
 
 
 def told(error: str, longest: int = LONGEST) -> str:

@@ -8,10 +8,17 @@ from export.joining.after import after
 from export.joining.before import before
 from export.joining.piece import Piece, append, as_model, prepend
 from export.recipe import Recipe
+from export.repair import OLDEST_OPSET
 
 IR_VERSION = 10
+REDUCING_OPSET = 18  # since then ReduceL2 and ReduceMean take their axes as an input
 
-__all__ = ["Piece", "after", "as_model", "before", "join"]
+__all__ = ["Piece", "after", "as_model", "before", "join", "oldest_opset"]
+
+
+def oldest_opset(recipe: Recipe) -> int:
+    """The oldest opset of a network that the joined nodes can share a graph with."""
+    return REDUCING_OPSET if recipe.file.output.kind == "embedding" else OLDEST_OPSET
 
 
 def join(recipe: Recipe, core: onnx.ModelProto, labels: int) -> onnx.ModelProto:

@@ -31,7 +31,7 @@ def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> Ker
     keras = _keras()
     section = recipe.file.source
     if section.file is not None:
-        return KerasSource(recipe, _stored(source_path(recipe, context, section.file)))
+        return KerasSource(recipe, load_file(source_path(recipe, context, section.file)))
     if file is None:
         raise RecipeError(f"{recipe.folder}: source.py is missing; it holds {section.entry}")
     model = file.call(section.entry or "")
@@ -42,6 +42,32 @@ def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> Ker
     return KerasSource(recipe, model)
 
 
+def load_file(path: Path) -> Any:
+    """The keras.Model in a .keras file. SourceError when it is none, or holds code."""
+    keras = _keras()
+    try:
+        # Safe mode: a Lambda layer is code, and is refused.
+        return keras.saving.load_model(path, compile=False, safe_mode=True)
+    except Exception as error:  # keras raises many kinds
+        if "Lambda" in str(error) or "safe_mode" in str(error):
+            raise SourceError(
+                f"{path.name}: holds a Lambda layer, which can run any code; nothing of it is run. "
+                "Build the model in source.py, load its weights there and let it be the entry"
+            ) from error
+        raise SourceError(
+            f"{path}: Keras {keras.__version__} cannot load it: {_reason(error)}"
+        ) from error
+
+
+def port_names(model: Any, which: str) -> list[str] | None:
+    """What the model itself calls its inputs or outputs; None before it is built."""
+    if which == "output":
+        names = getattr(model, "output_names", None)
+        return [str(name) for name in names] if names else None
+    inputs = getattr(model, "inputs", None)
+    return [str(tensor.name) for tensor in inputs] if inputs else None
+
+
 class KerasSource:
     """A keras.Model; its answers are those of inference, not of training."""
 
@@ -49,9 +75,9 @@ class KerasSource:
         self.recipe, self.model = recipe, model
         self.judge = f"Keras {_keras().__version__} with the torch backend"
         ours, told = [t.name for t in network_inputs(recipe)], recipe.file.source
-        self._inputs = _order(recipe, "takes", ours, _names(model, "input"), told.inputs)
+        self._inputs = _order(recipe, "takes", ours, port_names(model, "input"), told.inputs)
         outputs = network_outputs(recipe)
-        self._outputs = _order(recipe, "gives", outputs, _names(model, "output"), told.outputs)
+        self._outputs = _order(recipe, "gives", outputs, port_names(model, "output"), told.outputs)
 
     def export(self, path: Path) -> int:
         """Keras' own export, then under the recipe's names."""
@@ -104,31 +130,6 @@ class KerasSource:
         if len(its) != len(ours):
             raise SourceError(f"{self.recipe.name}: the model has {its}, the recipe names {ours}")
         return {its[place]: name for name, place in zip(ours, places, strict=True)}
-
-
-def _stored(path: Path) -> Any:
-    keras = _keras()
-    try:
-        # Safe mode: a Lambda layer is code, and is refused.
-        return keras.saving.load_model(path, compile=False, safe_mode=True)
-    except Exception as error:  # keras raises many kinds
-        if "Lambda" in str(error) or "safe_mode" in str(error):
-            raise SourceError(
-                f"{path.name}: holds a Lambda layer, which can run any code; nothing of it is run. "
-                "Build the model in source.py, load its weights there and let it be the entry"
-            ) from error
-        raise SourceError(
-            f"{path}: Keras {keras.__version__} cannot load it: {_reason(error)}"
-        ) from error
-
-
-def _names(model: Any, which: str) -> list[str] | None:
-    """What the model itself calls its inputs or outputs; None before it is built."""
-    if which == "output":
-        names = getattr(model, "output_names", None)
-        return [str(name) for name in names] if names else None
-    inputs = getattr(model, "inputs", None)
-    return [str(tensor.name) for tensor in inputs] if inputs else None
 
 
 def _order(

@@ -11,6 +11,7 @@ import onnxruntime as ort
 from export.errors import RecipeError, SourceError
 from export.inspection.examine import refuse_hostile
 from export.inspection.external import take_in
+from export.joining import oldest_opset
 from export.network import network_inputs, network_outputs
 from export.recipe import Recipe
 from export.repair import (
@@ -68,7 +69,7 @@ class OnnxSource:
         model.CopyFrom(self._delivered)
         without_weights_as_inputs(model)
         without_double_initialisers(model)
-        model = with_shipped_opset(model)
+        model = with_shipped_opset(model, oldest_opset(self.recipe))
         wanted = set(self._outputs.values())
         kept = [value for value in model.graph.output if value.name in wanted]
         del model.graph.output[:]

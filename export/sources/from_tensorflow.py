@@ -70,9 +70,12 @@ def open_model(kind: str, path: Path, context: SourceContext) -> Worker:
     return Worker(python, SCRIPT, kind, str(path))
 
 
-def about(worker: Worker) -> About:
-    """Inputs and outputs of the model that a worker holds."""
-    told = worker.ask(do="about")
+def about(worker: Worker, path: Path) -> About:
+    """Inputs and outputs of the model that a worker holds, loaded from `path`."""
+    try:
+        told = worker.ask(do="about")
+    except SourceError as error:
+        raise SourceError(f"{path}: TensorFlow cannot load it: {error}") from error
     return About(
         tuple(Port(**port) for port in told["inputs"]),
         tuple(Port(**port) for port in told["outputs"]), told["version"],
@@ -84,10 +87,7 @@ class TensorFlowSource:
 
     def __init__(self, recipe: Recipe, path: Path, worker: Worker) -> None:
         self.recipe, self.path, self._worker = recipe, path, worker
-        try:
-            self._about = about(worker)
-        except SourceError as error:
-            raise SourceError(f"{path}: TensorFlow cannot load it: {error}") from error
+        self._about = about(worker, path)
         section = recipe.file.source
         self.judge = f"{FRAMEWORKS[section.kind]} {self._about.version}"
         self._wanted = {tensor.name: tensor for tensor in network_inputs(recipe)}

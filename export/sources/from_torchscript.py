@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import onnx
 import torch
@@ -37,10 +37,28 @@ def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> Tor
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # TorchScript is deprecated, and still what people have
-            module: torch.nn.Module = torch.jit.load(path, map_location="cpu")  # type: ignore[no-untyped-call]
+            module: Any = torch.jit.load(path, map_location="cpu")  # type: ignore[no-untyped-call]
     except Exception as error:
         raise SourceError(f"{path}: PyTorch cannot load it: {reason(error)}") from error
-    return TorchScriptSource(recipe, module)
+    return TorchScriptSource(recipe, _with_defaults(module))
+
+
+def _with_defaults(module: Any) -> torch.nn.Module:
+    """Arguments of forward that have a default keep it: the exporter wants every one given."""
+    given = [one for one in module.forward.schema.arguments if one.name != "self"]
+    asked = [one.name for one in given if not one.has_default_value()]
+    if len(asked) == len(given):
+        return cast("torch.nn.Module", module)
+    whole: Any = torch.jit.script(_Holder(module))
+    named, typed = ", ".join(asked), ", ".join(f"{name}: Tensor" for name in asked)
+    whole.define(f"def forward(self, {typed}):\n    return self.module({named})\n")
+    return cast("torch.nn.Module", whole)
+
+
+class _Holder(torch.nn.Module):
+    def __init__(self, module: torch.nn.Module) -> None:
+        super().__init__()
+        self.module = module
 
 
 class TorchScriptSource(TorchSource):

@@ -79,6 +79,23 @@ def loaded(recipe: Recipe, context: SourceContext | None = None) -> Source:
     return load_source(recipe, context, file)
 
 
+def checked(recipe: Recipe, work: Path, context: SourceContext | None = None) -> Exported:
+    """The stages source, export and check, as a build makes them."""
+    origin = Origin(recipe, context or SourceContext({}, work))
+    said: list[str] = []
+    make_sourced(origin, work, said.append)
+    sourced = read_sourced(recipe, work)
+    make_exported(recipe, origin.source, len(sourced.labels), work)
+    inputs, outputs = tensors_of(work / "model.onnx")
+    parameters = int((work / "parameters.txt").read_text())
+    exported = Exported(
+        sourced, work / "model.onnx", work / "core.onnx", parameters, inputs, outputs
+    )
+    decode = decoder(sourced.input, decoded_inputs(recipe.file.input), work)
+    check(exported, [decode(sample.data) for sample in sourced.examples.samples])
+    return exported
+
+
 def trusting(recipe: Recipe) -> SourceContext:
     return replace(SourceContext({}, recipe.folder / "cache"), trust=True)
 

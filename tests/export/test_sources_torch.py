@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -277,6 +278,26 @@ def test_torchscript_exports_with_its_branches_at_every_batch_and_length(
         assert max(differences(source, path, given).values()) < 1e-5
         higher = {"x": given["x"] + np.float32(1)}  # the other way of the branch
         assert max(differences(source, path, higher).values()) < 1e-5
+
+
+class WithDefault(nn.Module):
+    """One argument with a default that decides which way is taken."""
+
+    def forward(self, x: torch.Tensor, twice: bool = True) -> torch.Tensor:
+        return x * 2.0 if twice else x
+
+
+def test_an_argument_of_torchscript_that_has_a_default_keeps_it(tmp_path: Path) -> None:
+    body = tensors({"x": ("float32", ["batch", 3])}, ["y"])
+    recipe = write(tmp_path, 'kind = "torchscript"\nfile = "net.pt"', body)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made: Any = torch.jit.script(WithDefault())
+        made.save(str(recipe.folder / "net.pt"))
+        source = loaded(recipe)
+    given = feeds(recipe, 3)
+    assert source.infer(given)["y"] == pytest.approx(given["x"] * 2)
+    assert differences(source, exported(source, tmp_path), given)["y"] == 0
 
 
 def test_what_is_no_torchscript_is_refused(tmp_path: Path) -> None:
