@@ -132,20 +132,3 @@ def differences(source: Source, path: Path, given: Tensors) -> Answers:
         assert values.dtype == ours[name].dtype, name
         assert len(values) == len(next(iter(given.values()))), name
     return {name: np.abs(values - ours[name]).max() for name, values in theirs.items()}
-
-
-def checked(recipe: Recipe, work: Path) -> Exported:
-    """The stages source, export and check, as a build makes them."""
-    origin = Origin(recipe, SourceContext({}, work))
-    said: list[str] = []
-    make_sourced(origin, work, said.append)
-    sourced = read_sourced(recipe, work)
-    make_exported(recipe, origin.source, len(sourced.labels), work)
-    inputs, outputs = tensors_of(work / "model.onnx")
-    parameters = int((work / "parameters.txt").read_text())
-    exported = Exported(
-        sourced, work / "model.onnx", work / "core.onnx", parameters, inputs, outputs
-    )
-    decode = decoder(sourced.input, decoded_inputs(recipe.file.input), work)
-    check(exported, [decode(sample.data) for sample in sourced.examples.samples])
-    return exported
