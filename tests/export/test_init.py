@@ -75,6 +75,7 @@ def test_a_draft_builds_once_its_todo_lines_are_filled_in(tmp_path: Path, kind: 
     given = foreign.model(packages, tmp_path / "given")
     models, work = tmp_path / "models", tmp_path / "work"
     work.mkdir()
+    ENVIRONMENTS.mkdir(parents=True, exist_ok=True)  # a fresh checkout has none yet
     (work / "environments").symlink_to(ENVIRONMENTS)
 
     done = init(given, "--name", "foreign", "--models", models, "--work", work, "--json")
