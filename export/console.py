@@ -14,9 +14,10 @@ from rich.padding import Padding
 from rich.status import Status
 from rich.table import Table
 
-from export.contract import VariantName
+from export.contract import Contract, VariantName
 from export.errors import LikewiseError, Refused
 from export.evidence import Evidence, Measurement, What, Where
+from export.evidence_words import STATUS
 from export.pipeline import Built
 
 COLUMNS: tuple[tuple[str, What], ...] = (
@@ -144,11 +145,18 @@ def _cell(item: Measurement | None) -> str:
 
 
 def built_text(built: Built) -> str:
-    """The closing line."""
+    """The closing lines: what is published, and what is not offered where, and why."""
     name = f"{built.contract.name}/{built.contract.version}"
     best = ", ".join(f"{variant} on {backend}" for backend, variant in built.contract.best.items())
     done = "Published" if built.new else "Unchanged since it was published:"
-    return f"{done} {name}; best: {best}"
+    return "\n".join([f"{done} {name}; best: {best}", *_not_offered(built.contract)])
+
+
+def _not_offered(contract: Contract) -> Iterator[str]:
+    for variant in contract.variants:
+        for backend, result in variant.backends.items():
+            if result.status != "passed":
+                yield f"  {variant.name} on {backend}: {STATUS[result.status]}: {result.why}"
 
 
 def built_json(built: Built) -> str:

@@ -9,6 +9,7 @@ from typing import get_args
 from export.contract import Backend, Contract, Event, Provenance, VariantName
 from export.evidence import Evidence, What
 from export.evidence_words import (
+    STATUS,
     WHAT,
     WHERE,
     code,
@@ -17,6 +18,7 @@ from export.evidence_words import (
     plain,
     room,
     told,
+    told_held,
     told_sure,
     told_worst,
 )
@@ -31,7 +33,6 @@ TIMED: Backend = "wasm"  # what the page runs on everywhere
 RULES = {
     "smallest": "the smallest", "fastest": "the fastest", "most-accurate": "the most accurate",
 }  # fmt: skip
-STATUS = {"unverified": "not verified", "not-offered": "not offered"}
 MOST_KEPT = 6
 
 
@@ -74,11 +75,9 @@ def decision_record(
 
 def _decision(verified: Verified) -> Iterator[str]:
     evidence = verified.measured.evidence
-    judged = [item for item in evidence.measurements if item.passed is not None]
-    held = sum(item.passed is True for item in judged)
     prefer = verified.measured.quantised.recipe.file.variants.prefer
     best = ", ".join(f"{variant} on {backend}" for backend, variant in verified.best.items())
-    yield f"{held} of {len(judged)} limits held, so it is published."
+    yield f"{told_held(evidence)}: it is published."
     yield f"Of the variants that passed, {RULES[prefer]} runs: {best}."
 
 

@@ -32,6 +32,7 @@ WHERE: dict[Where, str] = {
     "chromium-wasm-2-threads": "Browser, wasm, 2 threads",
     "chromium-webgpu": "Browser, WebGPU",
 }
+STATUS = {"passed": "offered", "unverified": "not verified", "not-offered": "not offered"}
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What Markdown would take for its own: anywhere, around words, and at a line's beginning.
 MARKS = re.compile(r"([\\`*\[\]<|~$&]|(?<![^\W_])_|_(?![^\W_])|^[#>+=-]|^\d+(?=[.)] ))")
@@ -121,12 +122,13 @@ def measured(
 ) -> list[Measurement]:
     """Of a variant, at one backend or anywhere; on labelled data where there are any.
 
+    Without what missed its limit: there the variant is not offered.
     Golden examples were chosen: labelled data tell how it does on what comes.
     """
     mine = [
         item
         for item in evidence.measurements
-        if item.what == what and item.variant == variant
+        if item.what == what and item.variant == variant and item.passed is not False
         and backend in (None, BACKEND_OF.get(item.where))
     ]  # fmt: skip
     labelled = [item for item in mine if item.data == "labelled data"]
@@ -140,6 +142,13 @@ def limits(evidence: Evidence) -> list[Measurement]:
         if item.limit is not None:
             groups.setdefault((item.what, item.variant, item.limit), []).append(item)
     return [least for items in groups.values() if (least := worst(items))]
+
+
+def told_held(evidence: Evidence) -> str:
+    """Of a published version: how many limits held, and what that means for the others."""
+    judged = [item.passed for item in evidence.measurements if item.passed is not None]
+    held = f"{sum(judged)} of {len(judged)} limits held"
+    return held if all(judged) else f"{held}; where one was missed, the variant is not offered"
 
 
 def room(item: Measurement) -> str:

@@ -16,6 +16,7 @@ from export.evidence_words import (
     percent,
     plain,
     told,
+    told_held,
     told_sure,
     told_worst,
     worst,
@@ -208,9 +209,7 @@ def _variants(recipe: Recipe, evidence: Evidence) -> Iterator[str]:
 def _evidence(recipe: Recipe, evidence: Evidence) -> Iterator[str]:
     yield f"Compared with: {plain(evidence.judge)}."
     yield ""
-    judged = [item for item in evidence.measurements if item.passed is not None]
-    held = sum(item.passed is True for item in judged)
-    yield f"- {held} of {len(judged)} limits of the recipe held."
+    yield f"- {told_held(evidence)}."
     yield from _inputs(evidence)
     for variant in recipe.file.variants.offer:
         yield from _counted(evidence, "label_agreement", variant, "of the answers are the judge's")

@@ -59,7 +59,7 @@ def draft(looked: Looked, name: str) -> Draft:
         *_variants(looked),
         "",
         "# [browser]",
-        "# webgpu = false                    # where WebGPU alone misses a limit: wasm is offered",
+        "# webgpu = false                    # not tried at all: without a GPU it takes minutes",
     )
     return made
 

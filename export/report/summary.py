@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from export.contract import VariantName
 from export.evidence import Evidence, Measurement, What
-from export.evidence_words import interval, measured, percent, told, worst
+from export.evidence_words import interval, measured, percent, told, told_held, worst
 from export.report.version import PAGE, Reported
+from export.stages.gate import BACKEND_OF
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether every limit held, the sentence, and what it stands on."""
+    """Whether every limit held where a variant is offered, the sentence, and what it stands on."""
 
     holds: bool
     sentence: str
@@ -32,13 +33,21 @@ def verdict(reported: Reported) -> Verdict:
     """The one sentence that a reader takes away."""
     evidence = reported.evidence
     judged = [item for item in evidence.measurements if item.passed is not None]
-    missed = sum(item.passed is False for item in judged)
-    limits = f"{len(judged) - missed} of {len(judged)} limits held"
+    missed = sum(item.passed is False and _offered(reported, item) for item in judged)
+    limits = told_held(evidence)
     equal = _equal_inputs(evidence)
     counted = f"{limits}; {equal}." if equal else f"{limits}."
     if missed:
         return Verdict(False, f"It misses {missed} of its {len(judged)} limits.", counted)
     return Verdict(True, f"{_likewise(reported)}.", counted)
+
+
+def _offered(reported: Reported, item: Measurement) -> bool:
+    backend = BACKEND_OF.get(item.where)
+    for variant in reported.contract.variants:
+        if variant.name == item.variant and backend in variant.backends:
+            return variant.backends[backend].status == "passed"
+    return True
 
 
 def _likewise(reported: Reported) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from export.contract import Backend, VariantName
 from export.evidence import Measurement, What, Where
-from export.evidence_words import WHAT, WHERE, limits, place, room, told, worst
+from export.evidence_words import STATUS, WHAT, WHERE, limits, place, room, told, worst
 from export.report.version import Reported
 from export.stages.gate import AT_LEAST, BACKENDS
 
@@ -16,7 +16,6 @@ PLACES: tuple[Where, ...] = (
 COLUMNS: tuple[What, ...] = (
     "accuracy", "label_agreement", "cosine", "max_difference", "median_ms", "time_vs_fp32",
 )  # fmt: skip
-STATUS = {"passed": "offered", "unverified": "not verified", "not-offered": "not offered"}
 
 
 @dataclass(frozen=True)

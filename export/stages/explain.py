@@ -12,6 +12,7 @@ from export.errors import LikewiseError
 from export.evidence import Evidence
 from export.runtime import Session
 from export.spec import stream_of
+from export.stages.gate import refuses
 from export.stages.results import Measured
 from export.tensors import Answers, Tensors
 
@@ -27,7 +28,8 @@ def explain(measured: Measured, judged: Evidence, examples: Sequence[Tensors]) -
     same place is not the variant's doing.
     """
     lines = []
-    failed = [m for m in judged.measurements if m.passed is False and m.what in MISSED]
+    recipe = measured.quantised.recipe
+    failed = [m for m in judged.measurements if m.what in MISSED and refuses(recipe, m)]
     anyway = {(m.what, m.where, m.data) for m in failed if m.variant == "fp32"}
     for variant in measured.quantised.paths:
         if any(m.variant == variant and (m.what, m.where, m.data) not in anyway for m in failed):

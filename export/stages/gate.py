@@ -115,11 +115,26 @@ def accuracies(evidence: Evidence) -> dict[VariantName, float]:
 def judge(recipe: Recipe, evidence: Evidence) -> Judged:
     """Pure: fill in limits, collect refusals; a limit with no measurement is one."""
     measurements = [_with_limit(recipe, item) for item in evidence.measurements]
-    missed = [_refusal(item) for item in measurements if item.passed is False]
+    missed = [_refusal(item) for item in measurements if refuses(recipe, item)]
     missing = list(_missing(recipe, evidence, measurements))
     return Judged(
         evidence.model_copy(update={"measurements": measurements}), tuple(missed + missing)
     )
+
+
+def refuses(recipe: Recipe, item: Measurement) -> bool:
+    """Whether a miss refuses the version, rather than leaving its variant out on WebGPU.
+
+    There a browser's driver computes: where that is wrong, wasm still holds. A recipe that names
+    limits for WebGPU asks for it.
+    """
+    if item.passed is not False:
+        return False
+    asked = recipe.file.limits.webgpu
+    return (
+        item.where != "chromium-webgpu" or item.variant is None
+        or "all" in asked or item.variant in asked
+    )  # fmt: skip
 
 
 def _with_limit(recipe: Recipe, item: Measurement) -> Measurement:
@@ -187,9 +202,14 @@ def _result(
 
     limits = recipe.file.limits.of(variant, webgpu=backend == "webgpu")
     measured = worst("max_difference") is not None
+    missed = [_refusal(item) for item in mine if item.passed is False]
+    if missed:
+        why: str | None = "; ".join(missed)
+    else:
+        why = None if measured else _why_unverified(evidence, variant)
     return BackendResult(
-        status="passed" if measured else "unverified",
-        why=None if measured else _why_unverified(evidence, variant),
+        status="not-offered" if missed else "passed" if measured else "unverified",
+        why=why,
         tolerance=limits.max_difference,
         inputs=max((item.count for item in mine if item.what == "max_difference"), default=None),
         max_difference=worst("max_difference"),

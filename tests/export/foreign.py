@@ -198,8 +198,6 @@ def files(packages: Packages, folder: Path) -> None:
     (folder / "labels.txt").write_text("\n".join(config["target_labels_space"]) + "\n")
 
 
-# No TODO: what the draft offers where WebGPU alone misses a limit, which the first build says.
-WASM_ALONE = {"# [browser]\n# webgpu = false": "[browser]\nwebgpu = false"}
 RATE = {
     'kind = "sound"   # TODO: only its length says sound; else kind = tensor': 'kind = "sound"',
     "rate = 16000   # TODO: the sampling rate of the training, in Hz": "rate = 22050",
@@ -228,7 +226,7 @@ FOREIGN = {
     "torchscript": Foreign(
         [SILERO, PROMPTS], silero, ('name = "x"', 'names = ["output_0"]'),
         {'shape = ["batch"]   # TODO: all sizes of x, as ["batch", 3, 224, 224]':
-         'shape = ["batch", 576]', **WASM_ALONE},
+         'shape = ["batch", 576]'},
         speech_steps,
     ),
     "folder": Foreign(

@@ -82,6 +82,7 @@ export function summary({ measurements }: Evidence, variant: string | null): str
     agreement(measurements, variant),
     likeness(measurements, variant),
     `${held} of ${limits} limits held`,
+    held < limits ? 'where one was missed, the variant is not offered' : null,
   ];
   return parts.filter(part => part !== null).join('; ');
 }
