@@ -8,7 +8,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 from playwright.sync_api import Page as Tab
 
 from export.errors import Refused, SetupError
-from export.stages.gate import PAGE_DECODES
 from export.stages.verify import OpenPage, Page, PageAnswers, Timer
 from export.tensor_bytes import from_bytes, to_bytes
 from export.tensors import Answers, Array, Tensors
@@ -85,7 +83,6 @@ class VerifyPage:
         if not about["isolated"]:
             raise SetupError(f"{origin} is not cross-origin isolated: threads cannot be measured")
         adapter = self._tab.evaluate(ADAPTER)
-        self.decodes = frozenset(about["decodes"])
         self.webgpu = None if adapter else "this browser gives no WebGPU adapter"
         self.shader_f16 = bool(adapter and adapter["f16"])
         self.environment: Mapping[str, str] = {
@@ -93,7 +90,6 @@ class VerifyPage:
             "onnxruntime-web": str(about["ort"]),
             "webgpu adapter": adapter["name"] if adapter else "none",
             "cores": str(about["cores"]),
-            PAGE_DECODES: ", ".join(sorted(self.decodes)),
         }
 
     def predict(
@@ -101,23 +97,10 @@ class VerifyPage:
     ) -> PageAnswers:
         """Load anew, decode and predict each encoded input."""
         packed = [base64.b64encode(data).decode() for data in inputs]
-        return self._predict("predict", variant, backend, threads, packed)
-
-    def predict_tensors(
-        self, variant: str, backend: str, threads: int, inputs: Sequence[Tensors]
-    ) -> PageAnswers:
-        """Load anew, predict each decoded input."""
-        packed = [_packed(one) for one in inputs]
-        found = self._predict("predictTensors", variant, backend, threads, packed)
-        return replace(found, decoded=None)
-
-    def _predict(
-        self, call: str, variant: str, backend: str, threads: int, packed: Sequence[Any]
-    ) -> PageAnswers:
         with self._loaded(variant, backend, threads) as handle:
             results = []
             for batch in _batches(packed):
-                results += self.call(call, handle, batch)
+                results += self.call("predict", handle, batch)
                 _refuse_errors(results, f"{variant} on {backend}")
         decoded = tuple(_arrays(result["tensors"]) for result in results)
         return PageAnswers(decoded, _outputs(results))

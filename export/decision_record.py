@@ -22,7 +22,7 @@ from export.evidence_words import (
     told_sure,
     told_worst,
 )
-from export.stages.gate import AT_LEAST, BACKENDS, PAGE_DECODES
+from export.stages.gate import AT_LEAST, BACKENDS
 from export.stages.results import FILE_NAMES, Verified
 
 SHOWN: tuple[What, ...] = (
@@ -98,7 +98,7 @@ def _measured(verified: Verified, provenance: Provenance) -> Iterator[str]:
     yield from (f"- {plain(note)}" for note in evidence.notes)
     found = {**evidence.environment, **provenance.tools}
     yield "- Made and measured with " + ", ".join(
-        f"{plain(tool)} {plain(number)}" for tool, number in found.items() if tool != PAGE_DECODES
+        f"{plain(tool)} {plain(number)}" for tool, number in found.items()
     ) + "."  # fmt: skip
 
 

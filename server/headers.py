@@ -8,6 +8,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "script-src 'self' 'wasm-unsafe-eval'",
         "style-src 'self'",
         "img-src 'self' blob: data:",
+        "media-src 'self' blob:",
         "connect-src 'self'",
         "worker-src 'self'",
         "object-src 'none'",

@@ -30,7 +30,6 @@ JUDGED: tuple[What, ...] = (
     "max_difference",
 )  # fmt: skip
 WASM: tuple[Where, ...] = ("chromium-wasm-1-thread", "chromium-wasm-2-threads")
-PAGE_DECODES = "page decodes"  # in the environment: kinds of input, separated by commas
 SAME_TIME = 0.05  # two medians closer than this are one speed
 
 
@@ -116,7 +115,7 @@ def judge(recipe: Recipe, evidence: Evidence) -> Judged:
     """Pure: fill in limits, collect refusals; a limit with no measurement is one."""
     measurements = [_with_limit(recipe, item) for item in evidence.measurements]
     missed = [_refusal(item) for item in measurements if refuses(recipe, item)]
-    missing = list(_missing(recipe, evidence, measurements))
+    missing = list(_missing(recipe, measurements))
     return Judged(
         evidence.model_copy(update={"measurements": measurements}), tuple(missed + missing)
     )
@@ -167,12 +166,11 @@ def _refusal(item: Measurement) -> str:
     )
 
 
-def _missing(recipe: Recipe, evidence: Evidence, measurements: list[Measurement]) -> Iterator[str]:
+def _missing(recipe: Recipe, measurements: list[Measurement]) -> Iterator[str]:
     seen = {(item.variant, item.where, item.what) for item in measurements}
-    if recipe.file.input.kind in evidence.environment.get(PAGE_DECODES, "").split(", "):
-        for where in WASM:
-            if (None, where, "differing_input_bytes") not in seen:
-                yield f"no evidence that input tensors are equal at {where}"
+    for where in WASM:
+        if (None, where, "differing_input_bytes") not in seen:
+            yield f"no evidence that input tensors are equal at {where}"
     for named in recipe.file.limits.webgpu:
         if named != "all" and (named, "chromium-webgpu", "max_difference") not in seen:
             yield f"limits.webgpu.{named} is set, but nothing was measured on WebGPU"

@@ -53,12 +53,9 @@ WEBGPU = Place("chromium-webgpu", "webgpu", 1)
 
 @dataclass(frozen=True)
 class PageAnswers:
-    """What the page saw and answered, an entry an input.
+    """What the page saw and answered, an entry an input."""
 
-    `decoded` is None where the page was given tensors, since it has no decoder for this kind yet.
-    """
-
-    decoded: tuple[Tensors, ...] | None
+    decoded: tuple[Tensors, ...]
     answers: tuple[Answers, ...]
 
 
@@ -70,8 +67,6 @@ class Page(Protocol):
     """The shipped page in a real browser, driven from Python."""
 
     environment: Mapping[str, str]
-    decodes: frozenset[str]
-    """Kinds of input that the page decodes by itself."""
     webgpu: str | None
     """None when WebGPU is there, else why not."""
     shader_f16: bool
@@ -80,11 +75,6 @@ class Page(Protocol):
         self, variant: str, backend: str, threads: int, inputs: Sequence[bytes]
     ) -> PageAnswers:
         """Decode and predict each encoded input in the page's own worker."""
-
-    def predict_tensors(
-        self, variant: str, backend: str, threads: int, inputs: Sequence[Tensors]
-    ) -> PageAnswers:
-        """Predict decoded inputs."""
 
     def timers(
         self, variants: Sequence[str], backend: str, threads: int, one: Tensors
@@ -177,14 +167,8 @@ class _Verify:
             yield _measurement("size_vs_fp32", variant, "publication", "files", 1, size / whole)
 
     def _note_what_is_missing(self) -> None:
-        kind = self.sourced.input.kind
         if self.labelled is None:
             self.notes.append("There is no labelled data: accuracy was not measured.")
-        if kind not in self.page.decodes:
-            self.notes.append(
-                f"The page has no decoder for {kind} yet: it was given the tensors that Python's "
-                "decoder gives, so equal decoding was not measured."
-            )
 
     def _native(self) -> Iterator[Measurement]:
         stream = stream_of(self.quantised.recipe.file.input)
@@ -224,7 +208,7 @@ class _Verify:
     ) -> Iterator[Measurement]:
         for data in sets:
             got = self._predicted(variant, place, data)
-            if got.decoded is not None and variant == "fp32":
+            if variant == "fp32":
                 yield _differing_bytes(place.where, data, got.decoded)
             yield from self._compared(variant, place.where, data, got.answers)
 
@@ -238,10 +222,8 @@ class _Verify:
             yield from _timed(place.where, {v: timers[v] for v in variants}, rounds, runs)
 
     def _predicted(self, variant: VariantName, place: Place, data: Decoded) -> PageAnswers:
-        if self.sourced.input.kind in self.page.decodes:
-            encoded = [sample.data for sample in data.judged.samples]
-            return self.page.predict(variant, place.backend, place.threads, encoded)
-        return self.page.predict_tensors(variant, place.backend, place.threads, data.tensors)
+        encoded = [sample.data for sample in data.judged.samples]
+        return self.page.predict(variant, place.backend, place.threads, encoded)
 
     def _webgpu(self) -> Iterator[Measurement]:
         browser = self.quantised.recipe.file.browser

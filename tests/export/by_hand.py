@@ -23,7 +23,7 @@ from export.recipe import Recipe, RecipeFile
 from export.sample import Sample
 from export.samples import JudgedSamples
 from export.spec import decision, input_spec
-from export.stages.gate import PAGE_DECODES, UNITS, gate
+from export.stages.gate import UNITS, gate
 from export.stages.results import FILE_NAMES, Exported, Measured, Quantised, Sourced, Verified
 from export.statistics import interval, paired_p_value
 from export.tensors import Tensors
@@ -154,7 +154,7 @@ def _measured(seed: int, paths: dict[VariantName, Path]) -> tuple[Evidence, Deta
                 details.append(_detail(name, where, judge, got, labels))
     evidence = Evidence(
         schema_version=2, name=NAME, judge="PyTorch 2.13.0",
-        environment={PAGE_DECODES: "drawing", "chromium": "156.0"}, measurements=measured,
+        environment={"chromium": "156.0"}, measurements=measured,
         notes=["fp16 was not measured on WebGPU: this adapter has no shader-f16."],
     )  # fmt: skip
     return evidence, Details(schema_version=2, name=NAME, details=details)

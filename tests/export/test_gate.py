@@ -15,7 +15,7 @@ from export.evidence import Details, Evidence, Measurement
 from export.evidence_words import told_held, told_worst
 from export.recipe import Recipe, RecipeFile
 from export.samples import JudgedSamples
-from export.stages.gate import PAGE_DECODES, gate, judge
+from export.stages.gate import gate, judge
 from export.stages.results import FILE_NAMES, Exported, Measured, Quantised, Sourced, Verified
 
 PLACES = ("python-cpu", "chromium-wasm-1-thread", "chromium-wasm-2-threads", "chromium-webgpu")
@@ -66,7 +66,7 @@ def evidence(facts: Mapping[VariantName, Facts]) -> Evidence:
                 measurement("accuracy", variant, where, fact.accuracy),
             ]
     return Evidence(
-        schema_version=2, name="gated", judge="none", environment={PAGE_DECODES: "table"},
+        schema_version=2, name="gated", judge="none", environment={},
         measurements=found, notes=[],
     )  # fmt: skip
 

@@ -2,10 +2,12 @@
 // where the contract says so. Boxes are listed by label; what has no view yet is told as it came. Screen readers hear the best answer once it has settled.
 
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
-import type { Answer, Prediction, Ran, TensorData } from '../runtime';
+import type { Answer, FramesPrediction, Prediction, Ran, TensorData } from '../runtime';
 import type { Contract } from '../shared/contract';
 import { firstValues } from './first-values';
 import * as format from './format';
+import { activeSeconds } from './frames';
+import './frames-view';
 import type { Refusal } from './refusal';
 import './refusal-note';
 import { shared } from './styles';
@@ -116,8 +118,9 @@ export class AnswerPanel extends LitElement {
         const { length } = prediction.boxes;
         return html`<p class="best">${length === 0 ? 'Nothing found' : `${length} found`}</p>`;
       }
-      case 'embedding':
       case 'frames':
+        return html`<p class="best">${this.#activeFor(prediction)}</p>`;
+      case 'embedding':
       case 'values':
         return html`<div>
           <p class="best">Answered</p>
@@ -134,8 +137,11 @@ export class AnswerPanel extends LitElement {
         return bars(prediction.answers, 'Answers, best first');
       case 'boxes':
         return prediction.boxes.length === 0 ? nothing : bars(prediction.boxes, 'Found, surest first');
+      case 'frames': {
+        const { seconds, threshold } = this.#frames();
+        return html`<lw-frames-view .probabilities=${prediction.probabilities} .seconds=${seconds} .threshold=${threshold}></lw-frames-view>`;
+      }
       case 'embedding':
-      case 'frames':
       case 'values':
         return html`<ul class="outputs" aria-label="Outputs">
           ${prediction.outputs.map(outputItem)}
@@ -143,6 +149,18 @@ export class AnswerPanel extends LitElement {
       default:
         return prediction satisfies never;
     }
+  }
+
+  #frames(): { seconds: number; threshold: number } {
+    const decision = this.contract?.decision;
+    if (decision?.kind !== 'frames') return { seconds: 1, threshold: 0.5 };
+    return { seconds: decision.frame_seconds, threshold: decision.threshold };
+  }
+
+  #activeFor({ probabilities }: FramesPrediction): string {
+    const { seconds, threshold } = this.#frames();
+    const { active, whole } = activeSeconds(probabilities, seconds, threshold);
+    return `Active for ${active} of ${whole}`;
   }
 
   #doubt(label: string, score: number): string {
@@ -164,8 +182,9 @@ export class AnswerPanel extends LitElement {
         return prediction.boxes.length === 0
           ? 'Nothing found'
           : `Found: ${prediction.boxes.map(({ label }) => label).join(', ')}`;
-      case 'embedding':
       case 'frames':
+        return this.#activeFor(prediction);
+      case 'embedding':
       case 'values':
         return 'Answered';
       default:

@@ -1,10 +1,11 @@
 // Any file by choice, drop or paste. Tells the page what was given; knows nothing of models.
 
-import { css, html, LitElement } from 'lit';
+import { css, html, LitElement, nothing } from 'lit';
 import { FileIntake } from './file-intake';
 import * as format from './format';
 import { type Given, NOTHING, type TakesFiles } from './given';
 import { clear, document as documentIcon } from './icons';
+import './sound-view';
 import { buttons, shared } from './styles';
 
 interface Chosen {
@@ -16,12 +17,15 @@ export class FilePanel extends LitElement implements TakesFiles {
   static override properties = {
     what: { type: String },
     accepted: { type: String },
+    sound: { type: Boolean },
     chosen: { state: true },
   };
   /** What kinds of file, in a few words. */
   declare what: string;
   /** As the file chooser takes it; '' for any. */
   declare accepted: string;
+  /** The file is a sound, to be listened to. */
+  declare sound: boolean;
   declare chosen: Chosen | null;
 
   readonly #intake = new FileIntake(this, (file, name) => this.take(file, name));
@@ -30,13 +34,14 @@ export class FilePanel extends LitElement implements TakesFiles {
     super();
     this.what = '';
     this.accepted = '';
+    this.sound = false;
     this.chosen = null;
   }
 
   override render() {
     const { chosen } = this;
     return html`
-      <h2>File</h2>
+      <h2>${this.sound ? 'Sound' : 'File'}</h2>
       <div class="well ${this.#intake.over ? 'over' : ''} ${chosen ? 'filled' : ''}" @click=${this.#intake.choose}>
         ${
           chosen
@@ -44,10 +49,11 @@ export class FilePanel extends LitElement implements TakesFiles {
             : html`<p>Choose or drop a file</p><p class="small soft">${this.what} It stays on this device.</p>`
         }
       </div>
+      ${this.sound && chosen ? html`<lw-sound-view .sound=${chosen.blob} .name=${chosen.name}></lw-sound-view>` : nothing}
       <div class="row">
         <button ?disabled=${chosen === null} @click=${this.#clear}>${clear}Clear</button>
         <button aria-label="Choose a file" @click=${this.#intake.choose}>${documentIcon}File</button>
-        ${this.#intake.input('File', this.accepted)}
+        ${this.#intake.input(this.sound ? 'Sound file' : 'File', this.accepted)}
       </div>
     `;
   }

@@ -7,6 +7,7 @@ export type Given =
   | { readonly kind: 'nothing'; readonly why: string }
   | { readonly kind: 'drawing'; readonly pixels: () => ImageData }
   /** `sample`: its id, '' of the visitor's own. */
+  | { readonly kind: 'text'; readonly text: string; readonly sample: string }
   | { readonly kind: 'row'; readonly row: Row; readonly sample: string }
   | { readonly kind: 'file'; readonly blob: Blob; readonly sample: string };
 
@@ -20,5 +21,5 @@ export interface TakesFiles {
 
 /** A hand in motion: the last answer stays until the next is there. */
 export function inMotion({ kind }: Given): boolean {
-  return kind === 'drawing' || kind === 'row';
+  return kind === 'drawing' || kind === 'row' || kind === 'text';
 }

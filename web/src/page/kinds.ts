@@ -1,7 +1,7 @@
 // What the page says of each kind of input.
 
 import type { TemplateResult } from 'lit';
-import type { InputKind } from '../runtime';
+import type { IndexEntry } from '../shared/index-file';
 import * as icons from './icons';
 
 export interface KindWords {
@@ -15,7 +15,7 @@ export interface KindWords {
   readonly icon: TemplateResult;
 }
 
-export const KINDS: Readonly<Record<InputKind, KindWords>> = {
+export const KINDS: Readonly<Record<IndexEntry['kind'], KindWords>> = {
   drawing: {
     invitation: 'Draw, and the answer appears here.',
     meanwhile: 'You can draw already.',
@@ -46,6 +46,16 @@ export const KINDS: Readonly<Record<InputKind, KindWords>> = {
     otherWays: 'A file can also be dropped or pasted.',
     icon: icons.tensor,
   },
-  text: { invitation: '', meanwhile: '', otherWays: '', icon: icons.text },
-  sound: { invitation: '', meanwhile: '', otherWays: '', icon: icons.sound },
+  text: {
+    invitation: 'Type a text or take a sample, and the answer appears here.',
+    meanwhile: 'You can type already.',
+    otherWays: 'A text file can also be dropped or pasted.',
+    icon: icons.text,
+  },
+  sound: {
+    invitation: 'Choose a sound, and the answer appears here.',
+    meanwhile: 'You can choose a sound already.',
+    otherWays: 'A WAV file can also be dropped or pasted.',
+    icon: icons.sound,
+  },
 };

@@ -1,7 +1,7 @@
 // A model's own page: input on the left, answer on the right, and how it came about.
 
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
-import { decodes, type Model, type ModelInput, type Prediction } from '../runtime';
+import type { Model, ModelInput, Prediction } from '../runtime';
 import type { Example } from '../shared/contract';
 import type { Evidence } from '../shared/evidence';
 import type { IndexEntry } from '../shared/index-file';
@@ -17,7 +17,6 @@ import './input-panel';
 import { KINDS } from './kinds';
 import { LatestOnly } from './latest';
 import './loading-steps';
-import './not-here';
 import { codeOf, type Refusal, refusalOf } from './refusal';
 import './refusal-note';
 import './sample-strip';
@@ -28,6 +27,7 @@ import './status-panel';
 import type { Shell } from './shell';
 import { buttons, shared } from './styles';
 import './table-form';
+import './text-panel';
 import './version-facts';
 
 export class ModelPage extends LitElement {
@@ -108,7 +108,7 @@ export class ModelPage extends LitElement {
           ${this.#session?.kept?.availableOffline && this.shell === 'stored' ? html`<span class="soft">${stored}Works offline</span>` : nothing}
         </p>
       </header>
-      ${decodes(entry.kind) ? this.#columns(entry, model) : html`<lw-not-here .name=${this.name} .entry=${entry} .site=${this.site}></lw-not-here>`}
+      ${this.#columns(entry, model)}
       ${this.#evidence(model)}
       ${
         published
@@ -173,8 +173,9 @@ export class ModelPage extends LitElement {
           @given=${this.#onGiven}
         ></lw-file-panel>`;
       case 'text':
+        return html`<lw-text-panel @given=${this.#onGiven}></lw-text-panel>`;
       case 'sound':
-        return nothing;
+        return html`<lw-file-panel what="WAV." accepted=".wav,audio/wav" sound @given=${this.#onGiven}></lw-file-panel>`;
       default:
         return kind satisfies never;
     }
@@ -303,7 +304,6 @@ export class ModelPage extends LitElement {
     try {
       this.entry = await catalogue.entry(name, signal);
       document.title = `${this.entry.title} | Likewise`;
-      if (!decodes(this.entry.kind)) this.#leave(); // what cannot be tried is not worth a download
       this.published = await catalogue.published(name, this.entry, signal);
       this.evidence = await catalogue.evidence(this.published, signal);
     } catch (error) {
@@ -424,6 +424,8 @@ export class ModelPage extends LitElement {
           gap: 24px 64px;
         }
         .columns.bytes,
+        .columns.text,
+        .columns.sound,
         .columns.tensor {
           grid-template:
             'input answer' auto
@@ -480,6 +482,8 @@ function inputOf(given: Something): ModelInput {
   switch (given.kind) {
     case 'drawing':
       return given.pixels();
+    case 'text':
+      return given.text;
     case 'row':
       return given.row;
     case 'file':

@@ -29,10 +29,6 @@ const WORDS: Readonly<Record<string, Words>> = {
     what: 'This is not an input that the model takes.',
     now: 'Correct what is named above, or choose another input.',
   },
-  'unsupported-input': {
-    what: 'This page cannot read such an input yet.',
-    now: 'The server can, and its evidence holds: both are named on the page of the model.',
-  },
   'unsupported-picture': { what: 'This is not a picture that can be read exactly.', now: OTHER_PICTURE },
   'broken-picture': { what: 'This picture is damaged or not complete.', now: OTHER_PICTURE },
   'picture-too-large': {

@@ -6,7 +6,6 @@ import { Connection } from './connection';
 import type { Kept, LoadOptions, Model, PredictOptions } from './types';
 
 export { type ErrorCode, LikewiseError } from '../shared/errors';
-export { DECODED_KINDS, decodes, type InputKind } from '../shared/kinds';
 export { type OfflineOptions, offline } from './offline';
 export type * from './types';
 

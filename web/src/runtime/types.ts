@@ -33,7 +33,8 @@ export type Row = Readonly<Record<string, Cell>>;
 
 /**
  * What a model takes, by its contract's `input.kind`. A picture or drawing: an encoded file, or raw pixels (RGBA, not
- * premultiplied). A table: a row, or JSON or CSV as text or file. Bytes: any file. Tensors: .npy or v2 JSON.
+ * premultiplied). Text: itself, or a UTF-8 file. Sound: a WAV file. A table: a row, or JSON or CSV as text or file.
+ * Bytes: any file. Tensors: .npy or v2 JSON.
  */
 export type ModelInput = Blob | ImageData | string | Row;
 
@@ -154,7 +155,6 @@ export interface Model {
   readonly report: LoadReport;
   /** Storing for use without a network has ended; `close` ends it too. Never rejects, predictions do not wait for it. */
   readonly whenKept: Promise<Kept>;
-  /** Rejects with `unsupported-input` where `decodes(contract.input.kind)` is false. */
   predict(input: ModelInput, options?: PredictOptions): Promise<Prediction>;
   /** Run one input that is decoded already (golden examples, another decoder): the contract's inputs, without states. */
   predictTensors(tensors: readonly TensorData[], options?: PredictOptions): Promise<Prediction>;

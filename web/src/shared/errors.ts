@@ -7,7 +7,6 @@ export const ERROR_CODES = [
   'not-found',
   'offline',
   'bad-input',
-  'unsupported-input',
   'unsupported-picture',
   'picture-too-large',
   'broken-picture',
@@ -38,6 +37,11 @@ export class LikewiseError extends Error {
   ) {
     super(message, options);
   }
+}
+
+/** What is given is at fault: the message says what, where, the value and the limit. */
+export function badInput(message: string): LikewiseError {
+  return new LikewiseError('bad-input', message);
 }
 
 /** What crosses to another thread: only the shape, whatever was thrown. */

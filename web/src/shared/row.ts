@@ -1,7 +1,7 @@
 // A table's row from a JSON or CSV file, cells as they stand: docs/decoders.md, "Tables".
 import type { Cell } from '../runtime/types';
 import { parseCsv } from './csv';
-import { LikewiseError } from './errors';
+import { badInput } from './errors';
 import { looksLikeJson, parseJson, readBytes, toText } from './text-file';
 
 /** Cells by column name; a column that is left out is missing. */
@@ -18,7 +18,7 @@ function fromObject(value: unknown): Cells {
   return new Map(
     entries.map(([name, cell]) => {
       if (typeof cell === 'object' && cell !== null)
-        throw bad(`Column ${name}: a list or object is no value`);
+        throw badInput(`Column ${name}: a list or object is no value`);
       return [name, cell as Cell];
     }),
   );
@@ -27,15 +27,11 @@ function fromObject(value: unknown): Cells {
 function fromCsv(text: string): Cells {
   const [names = [], cells, ...more] = parseCsv(text);
   if (cells === undefined)
-    throw bad('The file is no JSON object, and as CSV it has no row below its header line.');
-  if (more.length > 0) throw bad(`The file has ${more.length + 1} rows; one at a time.`);
+    throw badInput('The file is no JSON object, and as CSV it has no row below its header line.');
+  if (more.length > 0) throw badInput(`The file has ${more.length + 1} rows; one at a time.`);
   if (cells.length !== names.length)
-    throw bad(`The row has ${cells.length} cells, the header ${names.length}.`);
+    throw badInput(`The row has ${cells.length} cells, the header ${names.length}.`);
   const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) throw bad(`Column ${twice}: comes twice in the header`);
+  if (twice !== undefined) throw badInput(`Column ${twice}: comes twice in the header`);
   return new Map(names.map((name, i) => [name, cells[i] ?? '']));
-}
-
-function bad(message: string): LikewiseError {
-  return new LikewiseError('bad-input', message);
 }

@@ -2,8 +2,7 @@
 //
 // `window.likewise` (all bytes cross as base64; every call gives plain JSON or rejects with `code: message`):
 //
-//   environment()                      -> { isolated, userAgent, cores, ort, decodes }
-//       decodes: the input kinds whose encoded inputs `predict` and `decode` take
+//   environment()                      -> { isolated, userAgent, cores, ort }
 //   load(url, options)                 -> { handle, ran, report, contract }
 //       options: { variant?, backend?, threads?, allowUnverified? }; `handle` names the model in later calls.
 //       Without `variant` the contract's best for the backend runs, and there has to be one.
@@ -24,7 +23,6 @@
 //   close(handle)                      -> null
 import {
   type Datatype,
-  DECODED_KINDS,
   LikewiseError,
   type LoadOptions,
   load,
@@ -67,7 +65,6 @@ const likewise = {
     userAgent: navigator.userAgent,
     cores: navigator.hardwareConcurrency,
     ort: __ORT_VERSION__,
-    decodes: DECODED_KINDS,
   }),
 
   offline: () => offline(),

@@ -1,6 +1,6 @@
 // Given tensors against the contract's inputs: before the graph sees them, and with names in the message.
 import type { Contract, Tensor } from '../shared/contract';
-import { LikewiseError } from '../shared/errors';
+import { badInput } from '../shared/errors';
 import { countOf, ITEM_BYTES, type TensorData, unpackStrings } from '../shared/tensors';
 
 type Declared = Pick<Contract, 'input' | 'inputs'>;
@@ -24,19 +24,19 @@ export function checkTensors(contract: Declared, given: readonly TensorData[]): 
   const expected = decodedInputs(contract);
   const names = expected.map(({ name }) => name);
   const surplus = given.find(({ name }) => !names.includes(name));
-  if (surplus) throw bad(`${surplus.name}: no input of the model; its inputs: ${names.join(', ')}`);
+  if (surplus) throw badInput(`${surplus.name}: no input of the model; its inputs: ${names.join(', ')}`);
   const sizes = new Map([['batch', 1]]);
   return expected.map(declared => {
     const [tensor, second] = given.filter(({ name }) => name === declared.name);
-    if (tensor === undefined) throw bad(`${declared.name}: is not given`);
-    if (second !== undefined) throw bad(`${declared.name}: is given twice`);
+    if (tensor === undefined) throw badInput(`${declared.name}: is not given`);
+    if (second !== undefined) throw badInput(`${declared.name}: is given twice`);
     if (tensor.dtype !== declared.dtype) {
-      throw bad(`${declared.name}: is ${tensor.dtype}, the contract says ${declared.dtype}`);
+      throw badInput(`${declared.name}: is ${tensor.dtype}, the contract says ${declared.dtype}`);
     }
     if (!fits(tensor.shape, declared.shape, sizes)) {
       const shapes = `${shown(tensor.shape)}, the contract says ${shown(declared.shape ?? [])}`;
       const known = [...sizes].map(([name, size]) => `${name} = ${size}`).join(', ');
-      throw bad(`${declared.name}: its shape is ${shapes} with ${known}`);
+      throw badInput(`${declared.name}: its shape is ${shapes} with ${known}`);
     }
     checkBytes(tensor);
     return tensor;
@@ -63,13 +63,9 @@ function checkBytes({ name, dtype, shape, data }: TensorData): void {
   const [got, wanted] =
     itemBytes === null ? [unpackStrings(data).length, count] : [data.length, count * itemBytes];
   const what = itemBytes === null ? 'strings' : 'bytes';
-  if (got !== wanted) throw bad(`${name}: ${got} ${what} given, shape ${shown(shape)} has ${wanted}`);
+  if (got !== wanted) throw badInput(`${name}: ${got} ${what} given, shape ${shown(shape)} has ${wanted}`);
 }
 
 function shown(shape: readonly (number | string | null)[]): string {
   return `[${shape.map(size => size ?? '?').join(', ')}]`;
-}
-
-function bad(message: string): LikewiseError {
-  return new LikewiseError('bad-input', message);
 }

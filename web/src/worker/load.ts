@@ -4,6 +4,7 @@ import { parseAddress } from '../shared/address';
 import type { Contract, Variant } from '../shared/contract';
 import { LikewiseError } from '../shared/errors';
 import { type Choice, choose } from './choose';
+import { loadTokenizer, type Tokenize } from './decode/text';
 import { request } from './download';
 import { isKept, type Keeping, startKeeping } from './keeping';
 import { type Located, locate, locateStored } from './locate';
@@ -12,6 +13,8 @@ import { binaryUrl, loadRuntime, openSession, type Session } from './session';
 
 export interface LoadedModel {
   readonly contract: Contract;
+  /** Of a contract of text, else null. */
+  readonly tokenize: Tokenize | null;
   readonly session: Session;
   readonly ran: Ran;
   readonly report: LoadReport;
@@ -53,6 +56,7 @@ async function open(
 
   const downloadStart = performance.now();
   const weights = await getWeights(located, choice.variant, onProgress);
+  const tokenize = await getTokenizer(located);
   const downloadMs = performance.now() - downloadStart;
 
   onProgress({ stage: 'compile' });
@@ -64,6 +68,7 @@ async function open(
   onProgress({ stage: 'ready' });
   return {
     contract,
+    tokenize,
     session,
     ran,
     keeping: kept ? KEPT : startKeeping(located, weights),
@@ -91,6 +96,12 @@ function getWeights(located: Located, variant: Variant, onProgress: OnProgress):
       fromStore,
     });
   return obtain(located.versionUrl, { file, size_bytes, sha256 }, { onBytes });
+}
+
+async function getTokenizer({ contract: { input }, versionUrl }: Located): Promise<Tokenize | null> {
+  if (input.kind !== 'text') return null;
+  const { data } = await obtain(versionUrl, input.tokenizer);
+  return loadTokenizer(data, input);
 }
 
 async function compile(

@@ -1,4 +1,5 @@
 // A model's worker: one per loaded model. Takes calls, answers each exactly once.
+import type { ModelInput } from '../runtime/types';
 import { type ErrorShape, LikewiseError, never, toShape } from '../shared/errors';
 import type { CallName, Calls, Reply, Request } from '../shared/messages';
 import type { TensorData } from '../shared/tensors';
@@ -44,7 +45,7 @@ async function perform(
     case 'predictTensors':
       return predictTensors(opened(), request.args.tensors);
     case 'decode':
-      return decode(request.args.input, opened().contract);
+      return decodeInput(request.args.input);
     case 'benchmark':
       return { runMs: await benchmark(opened(), request.args.tensors, request.args.runs) };
     case 'close':
@@ -56,6 +57,11 @@ async function perform(
     default:
       return never(request);
   }
+}
+
+async function decodeInput(input: ModelInput): Promise<readonly TensorData[]> {
+  const { contract, tokenize } = opened();
+  return decode(input, contract, tokenize);
 }
 
 function opened(): LoadedModel {

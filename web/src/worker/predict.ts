@@ -14,7 +14,7 @@ export async function predictInput(
   signal: AbortSignal,
 ): Promise<Prediction> {
   const start = performance.now();
-  const tensors = await decode(input, model.contract);
+  const tensors = await decode(input, model.contract, model.tokenize);
   throwIfAborted(signal);
   return predict(model, tensors, start);
 }

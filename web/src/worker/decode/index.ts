@@ -6,16 +6,19 @@ import type { TensorData } from '../../shared/tensors';
 import { decodeBytes } from './bytes';
 import { toBlob } from './file';
 import { decodeDrawing, decodeImage } from './picture';
+import { decodeSound } from './sound';
 import { decodeTable, rowOf } from './table';
 import { decodeTensors } from './tensor';
+import { decodeText, type Tokenize } from './text';
 
 /**
- * Throws unsupported-input for a kind that has no decoder here, and what the decoders throw: bad-input, or of pictures
+ * `tokenize` is the contract's own, where it is of text. Throws what the decoders throw: bad-input, or of pictures
  * unsupported-picture, picture-too-large, broken-picture, canvas-lies, nothing-drawn.
  */
 export async function decode(
   given: ModelInput,
   contract: Pick<Contract, 'name' | 'input' | 'inputs'>,
+  tokenize: Tokenize | null,
 ): Promise<readonly TensorData[]> {
   const { input } = contract;
   switch (input.kind) {
@@ -30,11 +33,11 @@ export async function decode(
     case 'tensor':
       return decodeTensors(toBlob(given), contract);
     case 'text':
+      if (tokenize === null)
+        throw new LikewiseError('closed', `${contract.name}: its tokenizer is not loaded`);
+      return decodeText(toBlob(given), input, tokenize);
     case 'sound':
-      throw new LikewiseError(
-        'unsupported-input',
-        `${contract.name}: this page cannot read ${input.kind} yet; the server can, and decoded tensors run here.`,
-      );
+      return [await decodeSound(toBlob(given), input)];
     default:
       return never(input);
   }

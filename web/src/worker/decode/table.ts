@@ -2,7 +2,7 @@
 import type { Cell, ModelInput } from '../../runtime/types';
 import { readCell } from '../../shared/cells';
 import type { Column, TableInput } from '../../shared/contract';
-import { LikewiseError, never } from '../../shared/errors';
+import { badInput, never } from '../../shared/errors';
 import { type Cells, readRow } from '../../shared/row';
 import { float32Tensor, int64Tensor, stringTensor, type TensorData } from '../../shared/tensors';
 import { isRow, toBlob } from './file';
@@ -17,7 +17,7 @@ export function decodeTable(cells: Cells, { columns, matrix }: TableInput): read
   const names = columns.map(({ name }) => name);
   const unknown = [...cells.keys()].find(name => !names.includes(name));
   if (unknown !== undefined) {
-    throw bad(`Column ${unknown}: there is no such column; the columns: ${names.join(', ')}`);
+    throw badInput(`Column ${unknown}: there is no such column; the columns: ${names.join(', ')}`);
   }
   const values = columns.map(column => read(column, cells.get(column.name) ?? null, matrix !== null));
   if (matrix !== null) {
@@ -30,9 +30,9 @@ export function decodeTable(cells: Cells, { columns, matrix }: TableInput): read
 function read(column: Column, cell: Cell, inMatrix: boolean): number | null {
   const value = readCell(column, cell);
   if (value !== null) return value;
-  if (column.missing === 'refuse') throw bad(`Column ${column.name}: is missing`);
+  if (column.missing === 'refuse') throw badInput(`Column ${column.name}: is missing`);
   const hasNaN = inMatrix || column.type === 'number' || column.type === 'category';
-  if (!hasNaN) throw bad(`Column ${column.name}: is missing, and an int64 tensor has no NaN to say so`);
+  if (!hasNaN) throw badInput(`Column ${column.name}: is missing, and an int64 tensor has no NaN to say so`);
   return null;
 }
 
@@ -48,8 +48,4 @@ function columnTensor({ name, type, categories = [] }: Column, value: number | n
     default:
       return never(type);
   }
-}
-
-function bad(message: string): LikewiseError {
-  return new LikewiseError('bad-input', message);
 }

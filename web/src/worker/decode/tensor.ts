@@ -1,6 +1,6 @@
 // Tensors as they are, from .npy or from JSON as the v2 protocol has it: docs/decoders.md, "Tensors".
 import type { Contract } from '../../shared/contract';
-import { LikewiseError, never } from '../../shared/errors';
+import { badInput, never } from '../../shared/errors';
 import {
   countOf,
   type Datatype,
@@ -32,38 +32,40 @@ export async function decodeTensors(file: Blob, contract: Declared): Promise<rea
   const bytes = await readBytes(file);
   if (isNpy(bytes)) return checkTensors(contract, [parseNpy(bytes, onlyName(contract))]);
   const text = toText(bytes);
-  if (!looksLikeJson(text)) throw bad('The file is neither .npy nor a JSON object.');
+  if (!looksLikeJson(text)) throw badInput('The file is neither .npy nor a JSON object.');
   return checkTensors(contract, inputsOf(parseJson(text)).map(toTensor));
 }
 
 function onlyName({ inputs }: Declared): string {
   if (inputs.length > 1) {
     const names = inputs.map(({ name }) => name).join(', ');
-    throw bad(`An .npy file holds one tensor; the model takes ${inputs.length}: ${names}. Give JSON.`);
+    throw badInput(`An .npy file holds one tensor; the model takes ${inputs.length}: ${names}. Give JSON.`);
   }
   return inputs[0].name;
 }
 
 function inputsOf(body: unknown): readonly unknown[] {
   const inputs = typeof body === 'object' && body !== null && 'inputs' in body ? body.inputs : null;
-  if (!Array.isArray(inputs)) throw bad('inputs: has to be a list of tensors');
+  if (!Array.isArray(inputs)) throw badInput('inputs: has to be a list of tensors');
   return inputs;
 }
 
 function toTensor(value: unknown): TensorData {
   const { name, datatype, shape, data } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof name !== 'string') throw bad('inputs: a tensor has no name');
+  if (typeof name !== 'string') throw badInput('inputs: a tensor has no name');
   const dtype = fromV2(datatype);
   if (dtype === undefined) {
-    throw bad(
+    throw badInput(
       `${name}: datatype ${String(datatype)}; it has to be one of ${Object.values(V2_DATATYPES).join(', ')}`,
     );
   }
-  if (!isShape(shape)) throw bad(`${name}: shape has to be a list of whole numbers`);
-  if (!Array.isArray(data)) throw bad(`${name}: data has to be a list`);
+  if (!isShape(shape)) throw badInput(`${name}: shape has to be a list of whole numbers`);
+  if (!Array.isArray(data)) throw badInput(`${name}: data has to be a list`);
   const values = flat(data);
   if (values.length !== countOf(shape)) {
-    throw bad(`${name}: ${values.length} values given, shape [${shape.join(', ')}] has ${countOf(shape)}`);
+    throw badInput(
+      `${name}: ${values.length} values given, shape [${shape.join(', ')}] has ${countOf(shape)}`,
+    );
   }
   return pack(name, dtype, shape, values);
 }
@@ -114,7 +116,7 @@ function pack(
 /** Minus zero becomes zero before anything is rounded: readers of JSON disagree on it. */
 function toFloat(name: string, value: unknown, i: number): number {
   const number = typeof value === 'number' ? Math.fround(value + 0) : Number.NaN;
-  if (!Number.isFinite(number)) throw bad(`${name}: value ${i} is ${JSON.stringify(value)}, no float32`);
+  if (!Number.isFinite(number)) throw badInput(`${name}: value ${i} is ${JSON.stringify(value)}, no float32`);
   return number;
 }
 
@@ -124,7 +126,7 @@ function integers(name: string, dtype: keyof typeof RANGES, values: readonly unk
     const number = dtype === 'bool' && typeof value === 'boolean' ? Number(value) : value;
     if (typeof number !== 'number' || !Number.isInteger(number) || number < least || number > most) {
       const range = `whole and in ${least}..${most}`;
-      throw bad(`${name}: value ${i} is ${JSON.stringify(value)}; ${dtype} has to be ${range}`);
+      throw badInput(`${name}: value ${i} is ${JSON.stringify(value)}; ${dtype} has to be ${range}`);
     }
     return number + 0;
   });
@@ -132,13 +134,9 @@ function integers(name: string, dtype: keyof typeof RANGES, values: readonly unk
 
 function toWords(name: string, value: unknown, i: number): string {
   if (typeof value === 'string' && !LONE_SURROGATE.test(value)) return value;
-  throw bad(`${name}: value ${i} is ${JSON.stringify(value)}, no well-formed string`);
+  throw badInput(`${name}: value ${i} is ${JSON.stringify(value)}, no well-formed string`);
 }
 
 function isShape(shape: unknown): shape is readonly number[] {
   return Array.isArray(shape) && shape.every(size => Number.isSafeInteger(size) && size >= 0);
-}
-
-function bad(message: string): LikewiseError {
-  return new LikewiseError('bad-input', message);
 }

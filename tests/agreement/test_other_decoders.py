@@ -1,82 +1,32 @@
-"""Rows, bytes and plain tensors: Python's decoder and the browser's on the same random files."""
+"""All kinds but pictures: Python's decoder and the browser's on the same random files."""
 
 from __future__ import annotations
 
 import base64
 import json
 import random
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import onnx
+import numpy as np
 import pytest
-from onnx import helper
 from playwright.sync_api import Playwright
 
 from export.browser import VerifyPage, launch
-from export.contract import (
-    BytesInput,
-    Column,
-    Contract,
-    Index,
-    Input,
-    TableInput,
-    Tensor,
-    TensorInput,
-    ValuesDecision,
-    sha256,
-    to_json,
-)
+from export.contract import Contract
 from export.decode import Decode, decoder
 from export.errors import DecodeError
 from export.tensor_bytes import to_bytes
-from export.version import index_entry
 from export.workspace import ROOT
 from server.process import running_server
+from tests.kinds import GAPS, GIVEN, SPECS, WORDS, publish_all
 
 COUNT = 600  # files of a kind
 Told = str | dict[str, tuple[list[int], bytes]]
 """The code of a refusal, or each tensor's shape and bytes."""
-
-COLUMNS = [
-    Column(name="size", title="Size", unit="mm", type="number", missing="nan", lowest=0,
-           highest=10, categories=[]),
-    Column(name="rooms", title="Rooms", unit="", type="integer", missing="refuse", categories=[]),
-    Column(name="new", title="New", unit="", type="boolean", missing="refuse", categories=[]),
-    Column(name="colour", title="Colour", unit="", type="category", missing="nan",
-           categories=["rot", "größe", "a, b"]),
-]  # fmt: skip
-GIVEN: dict[str, tuple[Any, list[str]]] = {
-    "f": ("float32", ["FP32", "1.5", "-1e-60"]), "k": ("int64", ["INT64", str(2**53 - 1), "-1"]),
-    "i": ("int32", ["INT32", "1", str(-(2**31))]), "u": ("uint8", ["UINT8", "0", "255"]),
-    "b": ("bool", ["BOOL", "true", "0"]), "s": ("string", ["BYTES", '""', '"ö"']),
-}  # fmt: skip
-BYTES = BytesInput(kind="bytes", tensor="bytes", first=16, last=8, block=20, strip=True,
-                   padding=256)  # fmt: skip
-
-
-def tensors(*told: tuple[str, Any, int]) -> list[Tensor]:
-    return [Tensor(name=n, dtype=dtype, shape=["batch", size]) for n, dtype, size in told]
-
-
-SPECS: dict[str, tuple[Input, list[Tensor]]] = {
-    "matrix": (
-        TableInput(kind="table", columns=COLUMNS, matrix="features"),
-        tensors(("features", "float32", 4)),
-    ),
-    "columns": (
-        TableInput(kind="table", columns=COLUMNS, matrix=None),
-        tensors(("size", "float32", 1), ("rooms", "int64", 1), ("new", "int64", 1),
-                ("colour", "string", 1)),
-    ),
-    "bytes": (BYTES, tensors(("bytes", "int32", 24))),
-    "tensors": (
-        TensorInput(kind="tensor"),
-        tensors(*((name, dtype, 2) for name, (dtype, _) in GIVEN.items())),
-    ),
-}  # fmt: skip
 
 CELLS = ["1.5", "", "  ", "3", "3.0", "1e3", "-0", "-1e-60", ".5", "5.", "+7", "1e39", "1e400",
          "abc", "NaN", "true", "True", "0", "1", "rot", "größe", "a, b", '"a, b"',
@@ -146,12 +96,58 @@ def request(rnd: random.Random) -> bytes:
     return f'{{"inputs": [{", ".join(entries)}]}}'.encode()
 
 
+def text(rnd: random.Random) -> bytes:
+    """Words of many scripts, rarely nothing, a NUL or bytes that are no UTF-8."""
+    pieces = [rnd.choice(WORDS) + rnd.choice(GAPS) for _ in range(rnd.randrange(1, 30))]
+    if rnd.random() < 0.5:
+        pieces += [chr(rnd.randrange(32, 127)) for _ in range(20)]
+        rnd.shuffle(pieces)
+    found = rnd.choice(["", "", "", "\ufeff"]) + "".join(pieces)
+    if rnd.random() < 0.05:
+        return rnd.choice([b"", b" \n\t", b"a\0b", b"\xff\xfea", "\u3000".encode()])
+    return found.encode()
+
+
+def wav(rnd: random.Random) -> bytes:
+    """A WAV of any format that is read, or rarely one that is not."""
+    tag, bits = rnd.choice([(1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64)])
+    channels, frames = rnd.choice([1, 1, 2, 3, 6]), rnd.choice([1, 2, 50, 700, 3000])
+    rate = rnd.choice([8_000, 11_025, 16_000, 22_050, 44_100, 48_000, 96_000, 7_919])
+    if tag == 3:
+        loud = rnd.choice([1.0, 1e-3, 1e-42, 3e38])
+        values = [loud * rnd.uniform(-1, 1) for _ in range(frames * channels)]
+        if rnd.random() < 0.1:
+            values[0] = rnd.choice([float("nan"), float("inf"), 1e39 if bits == 64 else 0.0])
+        data = np.array(values, f"<f{bits // 8}").tobytes()
+    else:
+        data = rnd.randbytes(frames * channels * bits // 8)
+    told, tail = tag, b""
+    if rnd.random() < 0.2:
+        told = 0xFFFE
+        tail = struct.pack("<HHIH", 22, bits, 0, tag) + bytes.fromhex(SUBFORMAT_TAIL)
+    block = channels * bits // 8
+    format_ = struct.pack("<HHIIHH", told, channels, rate, rate * block, block, bits) + tail
+    chunks = [(b"fmt ", format_), (b"LIST", rnd.randbytes(rnd.randrange(4))), (b"data", data)]
+    if rnd.random() < 0.05:
+        chunks = rnd.sample(chunks, 2)
+    body = b"".join(
+        kind + struct.pack("<I", len(held)) + held + b"\0" * (len(held) % 2)
+        for kind, held in chunks
+    )
+    found = b"RIFF" + struct.pack("<I", len(body) + 4) + b"WAVE" + body
+    return found[: rnd.randrange(len(found))] if rnd.random() < 0.05 else found
+
+
+SUBFORMAT_TAIL = "000000001000800000aa00389b71"
 FILES: dict[str, Callable[[random.Random], bytes]] = {
-    "matrix": table, "columns": table, "bytes": some_bytes, "tensors": request,
+    "matrix": table, "columns": table, "bytes": some_bytes, "tensors": request, "sound": wav,
+    "window": wav, "wordpiece": text, "byte-pairs": text,
 }  # fmt: skip
 BY_HAND = {
     "matrix": [b"", b"\xff{", b'{"size":NaN}', b'{"size":1,"size":2,"rooms":1e0,"new":-0}'],
     "columns": [b'{"rooms":3,"new":true,"colour":"\\ud800"}', b'{"size":-0,"rooms":3,"new":1}'],
+    "sound": [b"", b"RIFF", b"OggS" + bytes(40)], "window": [],
+    "wordpiece": [b"[CLS] [SEP] [PAD]", b"a" * 1_000_001], "byte-pairs": [b"<|end|>"],
     "bytes": [b"", b" " * 40], "tensors": [b"{}", b"[]", b'{"inputs":null}', b" \xef\xbb\xbf{}"],
 }  # fmt: skip
 
@@ -185,56 +181,22 @@ class Both:
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory, digits: Contract) -> Path:
-    """Networks that give back what they get, each under the contract of its kind."""
+def published(tmp_path_factory: pytest.TempPathFactory, digits: Contract) -> Path:
+    """A version of every kind."""
     folder = tmp_path_factory.mktemp("kinds")
-    entries = {}
-    for name, (spec, inputs) in SPECS.items():
-        outputs = [t.model_copy(update={"name": f"of_{t.name}"}) for t in inputs]
-        home = folder / name / "1"
-        home.mkdir(parents=True)
-        onnx.save(identity(inputs, outputs), home / "model.onnx")
-        data = (home / "model.onnx").read_bytes()
-        variant = digits.variants[0].model_copy(
-            update={"file": "model.onnx", "size_bytes": len(data), "sha256": sha256(data)}
-        )
-        contract = digits.model_copy(update={
-            "name": name, "version": 1, "labels": [], "input": spec, "inputs": inputs,
-            "outputs": outputs, "variants": [variant], "best": {"wasm": variant.name},
-            "decision": ValuesDecision(kind="values", values=[t.name for t in outputs]),
-            "examples": [], "documents": [],
-        })  # fmt: skip
-        (home / "contract.json").write_bytes(to_json(contract))
-        entries[name] = index_entry(folder, home, contract)
-    (folder / "index.json").write_bytes(to_json(Index(schema_version=2, models=entries)))
+    publish_all(folder, digits)
     return folder
 
 
-def identity(inputs: list[Tensor], outputs: list[Tensor]) -> onnx.ModelProto:
-    types = {"float32": 1, "uint8": 2, "int32": 6, "int64": 7, "string": 8, "bool": 9}
-
-    def values(told: list[Tensor]) -> list[onnx.ValueInfoProto]:
-        return [helper.make_tensor_value_info(t.name, types[t.dtype], t.shape) for t in told]
-
-    nodes = [
-        helper.make_node("Identity", [one.name], [other.name])
-        for one, other in zip(inputs, outputs, strict=True)
-    ]
-    graph = helper.make_graph(nodes, "identity", values(inputs), values(outputs))
-    opset = [helper.make_opsetid("", 20)]
-    model: onnx.ModelProto = helper.make_model(graph, opset_imports=opset, ir_version=10)
-    return model
-
-
 @pytest.fixture(scope="module", params=list(SPECS))
-def both(request: pytest.FixtureRequest, playwright: Playwright, models: Path) -> Iterator[Both]:
+def both(request: pytest.FixtureRequest, playwright: Playwright, published: Path) -> Iterator[Both]:
     name = str(request.param)
     spec, inputs = SPECS[name]
-    with running_server(models, ROOT / "web/dist") as server:
+    with running_server(published, ROOT / "web/dist") as server:
         browser = launch(playwright)
         page = VerifyPage(browser, server.url, name)
         handle = int(page.call("load", page.models, {"threads": 1})["handle"])
-        yield Both(name, decoder(spec, inputs, models), page, handle)
+        yield Both(name, decoder(spec, inputs, published / name / "1"), page, handle)
         browser.close()
 
 
