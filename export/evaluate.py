@@ -1,4 +1,4 @@
-"""How good a model file is natively on labelled data: what the search for sensitive layers asks."""
+"""How good a model file is natively on real data: what the search for sensitive layers asks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Score = Callable[[Sequence[Answers], Sequence[Sample]], Scores]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Against the judge, and on labelled data where labels or a score tell what is right."""
+    """Against the judge or fp32, and where labels or a score tell what is right, how often it is."""
 
     label_agreement: float | None
     accuracy: float | None
@@ -40,8 +40,7 @@ def evaluate(
     exported: Exported, labelled: JudgedSamples, tensors: Sequence[Tensors], score: Score | None
 ) -> Evaluate:
     """Evaluates any variant of `exported`, on at most AT_MOST of the labelled data."""
-    count = min(AT_MOST, len(labelled))
-    positions = np.linspace(0, len(labelled) - 1, count).round().astype(int).tolist()
+    positions = _evenly(len(labelled))
     few, feeds = labelled.pick(positions), [tensors[i] for i in positions]
     decision = exported.sourced.decision
     stream = stream_of(exported.sourced.recipe.file.input)
@@ -54,6 +53,26 @@ def evaluate(
         return Evaluation(found.label_agreement, accuracy, found.cosine)
 
     return evaluated
+
+
+def evaluate_unlabelled(exported: Exported, inputs: Sequence[Tensors]) -> Evaluate:
+    """Evaluates any variant by fp32's own answers, on at most AT_MOST inputs without labels."""
+    feeds = [inputs[i] for i in _evenly(len(inputs))]
+    stream = stream_of(exported.sourced.recipe.file.input)
+    right = Session(exported.path, stream).run(feeds)
+
+    def evaluated(path: Path) -> Evaluation:
+        answers = Session(path, stream).run(feeds)
+        found = compare(path.name, exported.sourced.decision, right, answers, TIE)
+        return Evaluation(found.label_agreement, None, found.cosine)
+
+    return evaluated
+
+
+def _evenly(count: int) -> list[int]:
+    """At most AT_MOST positions."""
+    found: list[int] = np.linspace(0, count - 1, min(AT_MOST, count)).round().astype(int).tolist()
+    return found
 
 
 def rights(

@@ -190,13 +190,15 @@ class _Build:
         return Quantised(exported, paths, read_kept(folder))
 
     def _evaluate(self, exported: Exported) -> Evaluate | None:
-        from export.evaluate import evaluate
+        from export.evaluate import evaluate, evaluate_unlabelled
 
-        labelled = exported.sourced.labelled
-        if labelled is None:
-            return None
-        decoded = self._decoded(exported.sourced, "labelled")
-        return evaluate(exported, labelled, decoded, self._score)
+        sourced = exported.sourced
+        if sourced.labelled is not None:
+            decoded = self._decoded(sourced, "labelled")
+            return evaluate(exported, sourced.labelled, decoded, self._score)
+        if sourced.calibration:
+            return evaluate_unlabelled(exported, self._decoded(sourced, "calibration"))
+        return None
 
     def _measured(self, quantised: Quantised) -> Measured:
         started = time.monotonic()

@@ -51,7 +51,9 @@ def choose_q8(
     slower.
     """
     if section.aim is not None and evaluate is None:
-        raise RecipeError("variants.q8.aim is measured on labelled data: name [data] labelled")
+        raise RecipeError(
+            "variants.q8.aim is measured on real data: name [data] labelled or calibration"
+        )
     ways = quantiser.ways(section.method, measured=evaluate is not None)
     if evaluate is None or (len(ways) == 1 and section.aim is None):
         return Chosen(quantiser.make(ways[0], section.keep_fp32), ways[0], [*section.keep_fp32])
