@@ -26,7 +26,7 @@ Score = Callable[[Sequence[Answers], Sequence[Sample]], Scores]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Against the judge or fp32, and where labels or a score tell what is right, how often it is."""
+    """Against the judge or fp32; `accuracy` where labels or a score tell what is right."""
 
     label_agreement: float | None
     accuracy: float | None

@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from export.contract import Tensor, VariantName
+from export.evaluate import Evaluation, evaluate_unlabelled
 from export.recipe import Recipe, RecipeFile
 from export.runtime import Session
 from export.samples import JudgedSamples
@@ -110,6 +111,21 @@ def test_a_stream_calibrates_on_its_steps_with_their_states(
     for variant, most in limits.items():
         path = tmp_path / FILE_NAMES[variant]
         assert np.abs(probabilities(stream, path, clips) - right).mean() < most, variant
+
+
+def test_without_labels_fp32_tells_what_is_right(stream: Exported, tmp_path: Path) -> None:
+    clips: list[Tensors] = [
+        {"samples": 3 * RANDOM.normal(size=(1, 640)).astype(np.float32)} for _ in range(6)
+    ]
+    make_quantised(stream, tmp_path, clips, None, lambda _: None)
+
+    evaluated = evaluate_unlabelled(stream, clips)
+
+    assert evaluated(stream.path) == Evaluation(1.0, None, None)
+    coarse = evaluated(tmp_path / FILE_NAMES["q4"])
+    assert coarse.accuracy is None
+    assert coarse.label_agreement is not None
+    assert 0.5 < coarse.label_agreement < 1.0
 
 
 @pytest.fixture
