@@ -28,9 +28,10 @@ def look_at_sklearn(path: Path, *, trust: bool) -> Looked:
     """An estimator in a .skops or (trusted) .joblib file: its columns and classes."""
     import sklearn
 
-    from export.sources.from_sklearn import load_file
+    from export.sources.from_sklearn import load_file, refuse_other
 
     estimator = load_file(path, trust=trust)
+    refuse_other(path.name, estimator)
     names = tuple(str(name) for name in getattr(estimator, "feature_names_in_", ()))
     count = int(getattr(estimator, "n_features_in_", len(names) or 1))
     labels = tuple(str(label) for label in getattr(estimator, "classes_", ()))

@@ -12,7 +12,7 @@ from pydantic import ValidationError, model_validator
 
 from export.contract import NAME_PATTERN, Strict
 from export.errors import RecipeError
-from export.recipe.data import DataSection
+from export.recipe.data import DataSection, Said
 from export.recipe.inputs import InputSection
 from export.recipe.limits import BrowserSection, LimitsSection, VariantsSection
 from export.recipe.outputs import OutputSection
@@ -24,10 +24,10 @@ TAGGED = {"input", "output"}  # sections whose kind decides what else is in them
 class RecipeFile(Strict):
     """The whole of recipe.toml."""
 
-    title: str
-    description: str
-    task: str
-    licence: str
+    title: Said
+    description: Said
+    task: Said
+    licence: Said
     source: SourceSection
     input: InputSection
     output: OutputSection

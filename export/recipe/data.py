@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from export.contract import Strict
 from export.recipe.source import Entry
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is blank, and the model card has to say it")
+    return text
+
+
+Said = Annotated[str, AfterValidator(_not_blank)]
+"""What people read."""
 
 DataSet = Annotated[
     str,
@@ -23,7 +33,7 @@ DataSet = Annotated[
 class DataSection(Strict):
     """Real data. What is missing is not measured, and the evidence says so."""
 
-    about: str = Field(description="What data this is, and its licence; goes into the model card.")
+    about: Said = Field(description="What data this is, and its licence; goes into the model card.")
     examples: DataSet = Field(description="Golden examples: published with the version.")
     labelled: DataSet | None = Field(default=None, description="To measure accuracy with.")
     calibration: DataSet | None = Field(default=None, description="To measure ranges with, for q8.")

@@ -41,6 +41,15 @@ def load(recipe: Recipe, context: SourceContext, file: SourceFile | None) -> Skl
     return SklearnSource(recipe, file.call(section.entry or ""))
 
 
+def refuse_other(name: str, estimator: Any) -> None:
+    """SourceError for what is no estimator."""
+    if not hasattr(estimator, "predict") and not hasattr(estimator, "transform"):
+        raise SourceError(
+            f"{name}: {type(estimator).__name__} is no estimator: it has neither predict nor "
+            "transform"
+        )
+
+
 class SklearnSource:
     """An estimator; its answers are taken in float64, as scikit-learn computes."""
 
@@ -48,11 +57,7 @@ class SklearnSource:
         self.recipe, self.estimator = recipe, estimator
         self.judge = f"scikit-learn {sklearn.__version__}"
         self._named = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
-        if not hasattr(estimator, "predict") and not hasattr(estimator, "transform"):
-            raise SourceError(
-                f"{recipe.name}: {type(estimator).__name__} is no estimator: it has neither "
-                "predict nor transform"
-            )
+        refuse_other(recipe.name, estimator)
         self._check_names()
 
     def export(self, path: Path) -> int:

@@ -202,6 +202,14 @@ def test_what_is_no_model_to_begin_with_is_refused_and_nothing_is_left(
     assert not models.exists()
 
 
+def test_a_trusted_pickle_of_anything_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.joblib").write_bytes(pickle.dumps({1: 2}))
+    done = init(tmp_path / "notes.joblib", "--models", tmp_path / "models", "--trust")
+    assert done.exit_code == 1
+    assert "notes.joblib: dict is no estimator" in done.stderr
+    assert not (tmp_path / "models").exists()
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     done = init(tmp_path / "gone.onnx", "--models", tmp_path)
     assert f"{tmp_path}/gone.onnx: there is no such file or folder" in done.stderr

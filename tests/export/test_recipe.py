@@ -29,6 +29,11 @@ WRONG = [
     ('entry     = "source:model"', 'entry     = "model"', "source.entry"),
     ("max_difference  = 1e-5", "max_diference = 1e-5", "limits.fp32.max_diference"),
     ('licence     = "MIT"', "", "licence: Field required"),
+    (
+        'licence     = "MIT"',
+        'licence = " "',
+        "is blank, and the model card has to say it",
+    ),
     ("[output]", "[output", "not valid TOML"),
 ]
 
