@@ -73,12 +73,13 @@ export class SampleStrip extends LitElement {
       button {
         display: block;
         min-height: 48px;
-        padding: 0 16px;
+        padding: 8px 16px;
         border: 1px solid var(--edge);
         border-radius: var(--radius);
         background: var(--panel);
         color: var(--ink);
         font: inherit;
+        text-align: start;
         overflow-wrap: anywhere;
         cursor: pointer;
       }
