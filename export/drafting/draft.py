@@ -56,7 +56,7 @@ def draft(looked: Looked, name: str) -> Draft:
         "",
         *_data(looked, kind, made),
         "",
-        *_variants(looked),
+        *_variants(looked, kind),
         "",
         "# [browser]",
         "# webgpu = false                    # not tried at all: without a GPU it takes minutes",
@@ -368,20 +368,24 @@ def _data(looked: Looked, kind: str, made: Draft) -> Iterator[str]:
     yield "# Better: labelled data, to measure accuracy and to allow q8: labelled, calibration"
 
 
-def _variants(looked: Looked) -> Iterator[str]:
+def _variants(looked: Looked, kind: str) -> Iterator[str]:
     """With limits: of probabilities a thousandth; of other numbers nobody knows the size."""
-    half = looked.kind != "torchscript"  # an if or a loop that was scripted cannot be halved
+    why = {
+        "torchscript": "where no if or loop is scripted",  # these cannot be halved
+        "sound": "where the network computes no spectrum, for which halves are too coarse",
+    }
+    against = why.get(looked.kind) or why.get(kind)
     size = "" if _is_scores(looked) else "   # of values near 1: larger ones, a larger limit"
     yield "[variants]"
-    if half:
+    if against is None:
         yield 'offer  = ["fp32", "fp16"]           # add "q8" when there is data to measure it with'
     else:
-        yield 'offer  = ["fp32"]                   # add "fp16" where no if or loop is scripted'
+        yield f'offer  = ["fp32"]                   # add "fp16" {against}'
     yield 'prefer = "smallest"                 # or "fastest", "most-accurate"'
     yield ""
     yield "[limits.fp32]"
     yield f"max_difference = 1e-3{size}"
-    if half:
+    if against is None:
         yield ""
         yield "[limits.fp16]"
         yield f"max_difference = 0.05{size}"
