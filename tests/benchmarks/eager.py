@@ -36,7 +36,7 @@ def main(names: list[str]) -> None:
     torch.set_num_threads(1)
     models = Workspace().models
     recipes = [read_recipe(models, name) for name in names or torch_recipes(models)]
-    table = Table("model", "PyTorch eager ms", "ONNX Runtime ms", "times as fast", "largest difference",
+    table = Table("model", "PyTorch eager ms", "ONNX Runtime ms", "times as fast", "difference",
                   title="The bare network, float32, one thread")  # fmt: skip
     for recipe in recipes:
         table.add_row(recipe.name, *compared(recipe))
