@@ -85,6 +85,10 @@ export class TextPanel extends LitElement implements TakesFiles {
         resize: vertical;
         transition: border-color var(--motion);
       }
+      textarea::placeholder {
+        color: var(--soft);
+        opacity: 1;
+      }
       textarea:hover,
       .over {
         border-color: var(--accent);
