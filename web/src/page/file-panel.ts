@@ -6,7 +6,7 @@ import * as format from './format';
 import { type Given, NOTHING, type TakesFiles } from './given';
 import { clear, document as documentIcon } from './icons';
 import './sound-view';
-import { buttons, shared } from './styles';
+import { buttons, panel, shared } from './styles';
 
 interface Chosen {
   readonly blob: Blob;
@@ -75,12 +75,8 @@ export class FilePanel extends LitElement implements TakesFiles {
   static override styles = [
     shared,
     buttons,
+    panel,
     css`
-      :host {
-        display: grid;
-        gap: 16px;
-        align-content: start;
-      }
       .well {
         display: grid;
         place-content: center;
@@ -109,10 +105,6 @@ export class FilePanel extends LitElement implements TakesFiles {
         font-weight: 600;
       }
       @media (max-width: 831px) {
-        h2 {
-          position: absolute;
-          clip-path: inset(50%);
-        }
         .well {
           min-height: 128px;
         }

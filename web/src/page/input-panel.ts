@@ -9,7 +9,7 @@ import { type Given, NOTHING, type TakesFiles } from './given';
 import { clear, picture as pictureIcon, undo } from './icons';
 import './picture-view';
 import { DARK_ON_LIGHT, LIGHT_ON_DARK } from './strokes';
-import { buttons, shared } from './styles';
+import { buttons, panel, shared } from './styles';
 
 interface Chosen {
   readonly blob: Blob;
@@ -149,12 +149,8 @@ export class InputPanel extends LitElement implements TakesFiles {
   static override styles = [
     shared,
     buttons,
+    panel,
     css`
-      :host {
-        display: grid;
-        gap: 16px;
-        align-content: start;
-      }
       .well {
         display: grid;
         overflow: hidden;
@@ -168,11 +164,6 @@ export class InputPanel extends LitElement implements TakesFiles {
         aspect-ratio: 1;
       }
       @media (max-width: 831px) {
-        /* On a phone the answer is to be seen while one draws, so the headings that say the obvious go. */
-        h2 {
-          position: absolute;
-          clip-path: inset(50%);
-        }
         .well.square {
           width: min(100%, 46dvh);
           min-width: 256px;

@@ -144,3 +144,18 @@ export const buttons = css`
     align-items: center;
   }
 `;
+
+/** Of what takes an input. On a phone the answer is to be seen meanwhile, so the heading that says the obvious goes. */
+export const panel = css`
+  :host {
+    display: grid;
+    gap: 16px;
+    align-content: start;
+  }
+  @media (max-width: 831px) {
+    h2 {
+      position: absolute;
+      clip-path: inset(50%);
+    }
+  }
+`;

@@ -17,7 +17,7 @@ import {
   type Texts,
   toTexts,
 } from './row-form';
-import { buttons, shared } from './styles';
+import { buttons, panel, shared } from './styles';
 
 const ACCEPTED = '.csv,.json,text/csv,application/json';
 
@@ -118,12 +118,8 @@ export class TableForm extends LitElement implements TakesFiles {
   static override styles = [
     shared,
     buttons,
+    panel,
     css`
-      :host {
-        display: grid;
-        gap: 16px;
-        align-content: start;
-      }
       form {
         display: grid;
         grid-template-columns: repeat(auto-fill, minmax(min(176px, 100%), 1fr));
@@ -197,10 +193,6 @@ export class TableForm extends LitElement implements TakesFiles {
         overflow-wrap: anywhere;
       }
       @media (max-width: 831px) {
-        h2 {
-          position: absolute;
-          clip-path: inset(50%);
-        }
         form {
           grid-template-columns: repeat(auto-fill, minmax(min(144px, 100%), 1fr));
         }

@@ -5,7 +5,7 @@ import { readBytes, toText } from '../shared/text-file';
 import { FileIntake } from './file-intake';
 import { type Given, NOTHING, type TakesFiles } from './given';
 import { clear, document as documentIcon } from './icons';
-import { buttons, shared } from './styles';
+import { buttons, panel, shared } from './styles';
 
 export class TextPanel extends LitElement implements TakesFiles {
   static override properties = { text: { state: true }, refused: { state: true } };
@@ -67,12 +67,8 @@ export class TextPanel extends LitElement implements TakesFiles {
   static override styles = [
     shared,
     buttons,
+    panel,
     css`
-      :host {
-        display: grid;
-        gap: 16px;
-        align-content: start;
-      }
       textarea {
         width: 100%;
         min-height: 144px;
@@ -101,12 +97,6 @@ export class TextPanel extends LitElement implements TakesFiles {
       }
       .refused {
         overflow-wrap: anywhere;
-      }
-      @media (max-width: 831px) {
-        h2 {
-          position: absolute;
-          clip-path: inset(50%);
-        }
       }
     `,
   ];
