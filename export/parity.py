@@ -89,7 +89,7 @@ def compare(
         case FramesDecision():
             return _frames(decision, judge, got, tolerance, differences)
     if decision.kind == "embedding":
-        return Comparison(differences, cosine=_cosine(decision.vector, judge, got))
+        return Comparison(differences, cosine=_cosine(where, decision.vector, judge, got))
     return Comparison(differences)
 
 
@@ -179,10 +179,14 @@ def _frames(decision: FramesDecision, judge: Sequence[Answers], got: Sequence[An
     return Comparison(differences, int((same & decided).sum()), int(decided.sum()))
 
 
-def _cosine(name: str, judge: Sequence[Answers], got: Sequence[Answers]) -> float:
+def _cosine(where: str, name: str, judge: Sequence[Answers], got: Sequence[Answers]) -> float:
     theirs = np.concatenate([one[name] for one in judge]).astype(np.float64)
     ours = np.concatenate([one[name] for one in got]).astype(np.float64)
     lengths = np.linalg.norm(theirs, axis=1) * np.linalg.norm(ours, axis=1)
+    if not lengths.all():
+        raise Refused([
+            f"{where}: {name} of input {lengths.argmin()} is all zeros, which points nowhere"
+        ])  # fmt: skip
     return float(((theirs * ours).sum(axis=1) / lengths).min())
 
 

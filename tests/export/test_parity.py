@@ -159,6 +159,14 @@ def test_of_an_embedding_the_smallest_cosine_counts() -> None:
     assert compared.label_agreement is None
 
 
+def test_a_vector_without_a_direction_is_refused() -> None:
+    decision = EmbeddingDecision(kind="embedding", vector="v")
+    one = [{"v": np.array([[0.6, 0.8]], np.float32)}]
+    none = [{"v": np.zeros((1, 2), np.float32)}]
+    with pytest.raises(Refused, match="here: v of input 0 is all zeros"):
+        compare("here", decision, one, none, 1e-5)
+
+
 def test_of_frames_those_near_the_threshold_are_not_held_against_anyone() -> None:
     judge = [{"p": np.array([[0.1, 0.500001, 0.9, 0.6]], np.float32)}]
     got = [{"p": np.array([[0.1, 0.499999, 0.9, 0.4]], np.float32)}]
